@@ -1,0 +1,328 @@
+"""What each command answers: plain JSON values made from what an agent may see. Source: answers.
+
+Nothing in this package reads a field marked "Hidden.". Every call makes fresh objects.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ycbench_env.observation.levels import level, percent, quantity
+from ycbench_env.observation.listing import browse_market
+from ycbench_env.observation.money import finance_ledger, report_monthly
+from ycbench_env.observation.wake import event_type, wake_event
+from ycbench_env.types.command import (
+    AcceptTask,
+    AssignTask,
+    BrowseMarket,
+    CancelTask,
+    ClientHistory,
+    Command,
+    CompanyStatus,
+    DispatchTask,
+    FinanceLedger,
+    InspectTask,
+    ListClients,
+    ListEmployees,
+    ListTasks,
+    ReportMonthly,
+    Resume,
+)
+from ycbench_env.types.event import PayrollPaid
+from ycbench_env.units import iso_time
+from ycbench_env.vocabulary import DOMAINS
+
+if TYPE_CHECKING:
+    from ycbench_env.observation.levels import Json, JsonObject
+    from ycbench_env.types.outcome import Outcome
+    from ycbench_env.types.state import MarketTask, State, Task
+
+__all__ = ["answer"]
+
+
+def answer(before: State, command: Command, outcome: Outcome) -> JsonObject:
+    """Return the answer to a command that was carried out, or its refusal as ``{"error": text}``.
+
+    Args:
+        before: The state in which the command was given.
+        command: The command.
+        outcome: What ``transition(before, command)`` returned.
+    """
+    if outcome.refusal is not None:
+        return {"error": outcome.refusal}
+    state = outcome.state
+    match command:
+        case CompanyStatus():
+            return _company_status(state)
+        case ListEmployees():
+            return _employee_list(state)
+        case BrowseMarket():
+            return browse_market(state, command)
+        case ListTasks():
+            return _task_list(state, command)
+        case InspectTask():
+            return _inspect(state, command.task_id)
+        case AcceptTask():
+            return _accepted(state, before)
+        case AssignTask():
+            return _assigned(state, before, command)
+        case DispatchTask():
+            return _dispatched(state, command)
+        case CancelTask():
+            return _cancelled(state, before, command)
+        case ListClients():
+            return _client_list(state)
+        case ClientHistory():
+            return _client_history(state)
+        case FinanceLedger():
+            return finance_ledger(state, command)
+        case ReportMonthly():
+            return report_monthly(state, command)
+        case Resume():
+            return _resumed(state, before, outcome)
+        case _:
+            return {"error": "this command belongs to no world"}
+
+
+def runway_months(state: State) -> float | None:
+    """Return funds divided by the monthly payroll, 2 places; None without payroll."""
+    payroll = state.monthly_payroll_cents
+    return round(state.funds_cents / payroll, 2) if payroll else None
+
+
+def _company_status(state: State) -> JsonObject:
+    counts = dict.fromkeys(("active", "planned", "completed", "cancelled"), 0)
+    for task in state.tasks:
+        counts["completed" if task.status.startswith("completed") else task.status] += 1
+    next_payroll_us = state.next_payroll_us
+    return {
+        "company_name": state.config.sim.company_name,
+        "funds_cents": state.funds_cents,
+        "prestige": {name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
+        "sim_time": iso_time(state.now_us),
+        "horizon_end": iso_time(state.calendar.horizon_us),
+        "tasks": {**counts},
+        "employees": len(state.employees),
+        "next_payroll": None if next_payroll_us is None else iso_time(next_payroll_us),
+        "monthly_payroll_cents": state.monthly_payroll_cents,
+        "risk": {"months_runway": runway_months(state), "bankrupt": state.funds_cents < 0},
+    }
+
+
+def _employee_list(state: State) -> JsonObject:
+    active: list[list[Json]] = [[] for _ in state.employees]
+    for task in state.tasks:
+        if task.status == "active":
+            for member in task.team:
+                active[member.employee - 1].append(task.task_id)
+    return {
+        "count": len(state.employees),
+        "employees": [
+            {
+                "name": employee.name,
+                "tier": employee.tier,
+                "salary_cents": employee.salary_cents,
+                "skill_rates": {
+                    name: round(rate / 10_000, 2) for name, rate in zip(DOMAINS, employee.rates_e4, strict=True)
+                },
+                "active_tasks": active[employee.number - 1],
+            }
+            for employee in state.employees
+        ],
+    }
+
+
+def _progress(task: Task) -> float:
+    return percent(sum(task.done_e4), sum(task.required_e4))
+
+
+def _task_list(state: State, command: ListTasks) -> JsonObject:
+    rows: list[Json] = [
+        {
+            "task_id": task.task_id,
+            "title": task.task_id,
+            "status": task.status,
+            "client_name": task.offer.client_name,
+            "progress_pct": _progress(task),
+            "deadline": iso_time(task.deadline_us),
+            "at_risk": task.status == "active" and state.now_us > task.deadline_us,
+        }
+        for task in reversed(state.tasks)
+        if command.status is None or task.status == command.status
+    ]
+    return {"count": len(rows), "tasks": rows}
+
+
+def _inspect(state: State, task_id: str) -> JsonObject:
+    index = state.task_index(task_id)
+    if index is not None:
+        return _inspect_own(state.tasks[index])
+    slot = state.market_slot(task_id)
+    if slot is None:  # the transition refuses unknown ids before this
+        return {"error": f"no task {task_id!r}"}
+    return _inspect_listed(state.market[slot])
+
+
+def _inspect_own(task: Task) -> JsonObject:
+    rows = sorted(zip(task.offer.domains, task.required_e4, task.done_e4, strict=True))
+    success = {"completed_success": True, "completed_fail": False}.get(task.status)
+    return {
+        **_inspected_head(task.offer, task.status),
+        "accepted_at": iso_time(task.accepted_us),
+        "deadline": iso_time(task.deadline_us),
+        "completed_at": None if task.completed_us is None else iso_time(task.completed_us),
+        "success": success,
+        "progress_pct": _progress(task),
+        "requirements": [_requirement(*row) for row in rows],
+        "assignments": [
+            {"employee": f"Emp_{member.employee}", "assigned_at": iso_time(member.assigned_us)} for member in task.team
+        ],
+    }
+
+
+def _inspect_listed(offer: MarketTask) -> JsonObject:
+    rows = sorted(zip(offer.domains, offer.quantities, strict=True))
+    return {
+        **_inspected_head(offer, "market"),
+        "accepted_at": None,
+        "deadline": None,
+        "completed_at": None,
+        "success": None,
+        "progress_pct": 0.0,
+        "requirements": [_requirement(domain, units * 10_000, 0) for domain, units in rows],
+        "assignments": [],
+    }
+
+
+def _inspected_head(offer: MarketTask, status: str) -> JsonObject:
+    return {
+        "task_id": offer.task_id,
+        "title": offer.task_id,
+        "status": status,
+        "client_name": offer.client_name,
+        "required_prestige": offer.required_prestige,
+        "required_trust": offer.required_trust,
+        "reward_funds_cents": offer.reward_cents,
+        "reward_prestige_delta": level(offer.prestige_delta_milli),
+        "skill_boost_pct": quantity(offer.skill_boost_e4),
+    }
+
+
+def _requirement(domain: int, required_e4: int, done_e4: int) -> JsonObject:
+    return {
+        "domain": DOMAINS[domain],
+        "required_qty": quantity(required_e4),
+        "completed_qty": quantity(done_e4),
+        "remaining_qty": quantity(required_e4 - done_e4),
+    }
+
+
+def _accepted(state: State, before: State) -> JsonObject:
+    task = state.tasks[-1]
+    slot = before.market_slot(task.task_id)
+    return {
+        "task_id": task.task_id,
+        "status": task.status,
+        "accepted_at": iso_time(task.accepted_us),
+        "deadline": iso_time(task.deadline_us),
+        "replacement_task_id": None if slot is None else state.market[slot].task_id,
+    }
+
+
+def _own(state: State, task_id: str) -> Task:
+    index = state.task_index(task_id)
+    assert index is not None  # noqa: S101 -- the command on it was carried out
+    return state.tasks[index]
+
+
+def _assigned(state: State, before: State, command: AssignTask) -> JsonObject:
+    earlier = {member.employee for member in _own(before, command.task_id).team}
+    task = _own(state, command.task_id)
+    return {
+        "task_id": task.task_id,
+        "status": task.status,
+        "newly_assigned": [f"Emp_{member.employee}" for member in task.team if member.employee not in earlier],
+        "total_assigned": [f"Emp_{member.employee}" for member in task.team],
+    }
+
+
+def _dispatched(state: State, command: DispatchTask) -> JsonObject:
+    task = _own(state, command.task_id)
+    return {
+        "task_id": task.task_id,
+        "status": task.status,
+        "assignment_count": len(task.team),
+        "assigned_employees": [f"Emp_{member.employee}" for member in task.team],
+    }
+
+
+def _cancelled(state: State, before: State, command: CancelTask) -> JsonObject:
+    task = _own(state, command.task_id)
+    num, den = state.config.world.penalty_cancel_multiplier_ratio
+    changes: JsonObject = {}
+    for domain in sorted(task.offer.domains):
+        old, new = before.prestige_milli[domain], state.prestige_milli[domain]
+        changes[DOMAINS[domain]] = {"old": level(old), "new": level(new), "delta": level(old - new)}
+    name = task.offer.client_name
+    return {
+        "task_id": task.task_id,
+        "status": task.status,
+        "reason": command.reason,
+        "cancel_penalty_per_domain": round(num * task.offer.prestige_delta_milli / (den * 1000), 3),
+        "prestige_changes": changes,
+        "trust_delta": level(state.client(name).trust_milli - before.client(name).trust_milli),
+        "bankrupt": state.funds_cents < 0,
+    }
+
+
+def _clients_by_name(state: State) -> list[tuple[str, int]]:
+    return sorted((client.name, place) for place, client in enumerate(state.clients))
+
+
+def _client_list(state: State) -> JsonObject:
+    rows: list[Json] = []
+    for name, place in _clients_by_name(state):
+        client = state.clients[place]
+        rows.append(
+            {
+                "name": name,
+                "trust_level": level(client.trust_milli),
+                "tier": client.tier,
+                "specialties": [DOMAINS[domain] for domain in client.specialties],
+            }
+        )
+    return {"count": len(rows), "clients": rows}
+
+
+def _client_history(state: State) -> JsonObject:
+    rows: list[Json] = []
+    for name, place in _clients_by_name(state):
+        statuses = [task.status for task in state.tasks if task.offer.client_name == name]
+        succeeded, failed = statuses.count("completed_success"), statuses.count("completed_fail")
+        rows.append(
+            {
+                "client_name": name,
+                "trust_level": level(state.clients[place].trust_milli),
+                "tasks_succeeded": succeeded,
+                "tasks_failed": failed,
+                "failure_rate_pct": round(100 * failed / (succeeded + failed), 1) if succeeded + failed else 0.0,
+            }
+        )
+    return {"count": len(rows), "client_history": rows}
+
+
+def _resumed(state: State, before: State, outcome: Outcome) -> JsonObject:
+    events = outcome.events
+    return {
+        "ok": True,
+        "old_sim_time": iso_time(before.now_us),
+        "new_sim_time": iso_time(state.now_us),
+        "checkpoint_event_type": event_type(events[-1]) if events else None,
+        "events_processed": len(events),
+        "payrolls_applied": sum([isinstance(event, PayrollPaid) for event in events]),
+        "balance_delta": state.funds_cents - before.funds_cents,
+        "wake_events": [wake_event(event) for event in events],
+        "bankrupt": state.funds_cents < 0,
+        "horizon_reached": state.terminal_reason == "horizon_end",
+        "terminal_reason": state.terminal_reason,
+    }

@@ -1,0 +1,113 @@
+"""The observation function: what an agent is given after a turn. Source: Y-9."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypedDict
+
+import numpy as np
+
+from ycbench_env.observation.answers import runway_months
+from ycbench_env.observation.report import TurnReport, cut_text
+from ycbench_env.units import CENTS_PER_DOLLAR, iso_time
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ycbench_env.types.state import State
+
+__all__ = ["MAX_RUNWAY_MONTHS", "MAX_TEXT_LENGTH", "Observation", "observe"]
+
+MAX_TEXT_LENGTH: Final = 65_536
+"""Longest ``text`` of an observation, in characters."""
+
+MAX_RUNWAY_MONTHS: Final = 1e15
+"""Stands for a runway without end, in a company without payroll."""
+
+_NO_REPORT: Final = TurnReport()
+
+
+class Observation(TypedDict):
+    """What an agent is given; arrays have shape () and are fresh each time.
+
+    Args:
+        turn: Number of the turn to be played next, from 1; int64.
+        sim_time: Simulated time, ISO 8601 without a zone.
+        horizon_end: End of the simulated time.
+        funds_cents: Funds; int64.
+        monthly_payroll_cents: Sum of all salaries; int64.
+        runway_months: Funds divided by payroll, 2 places, MAX_RUNWAY_MONTHS without payroll; float64.
+        active_tasks: Number of tasks being worked on; int64.
+        planned_tasks: Number of tasks accepted and not dispatched; int64.
+        employees: Number of employees; int64.
+        events: What happened during the last turn, JSON list.
+        results: Answers to the last turn's commands, JSON list of {"command", "ok", "output"}.
+        text: All of it for a language model to read.
+    """
+
+    turn: NDArray[np.int64]
+    sim_time: str
+    horizon_end: str
+    funds_cents: NDArray[np.int64]
+    monthly_payroll_cents: NDArray[np.int64]
+    runway_months: NDArray[np.float64]
+    active_tasks: NDArray[np.int64]
+    planned_tasks: NDArray[np.int64]
+    employees: NDArray[np.int64]
+    events: str
+    results: str
+    text: str
+
+
+def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
+    """Return what an agent may know of a state after a turn.
+
+    Args:
+        state: The state after the turn.
+        report: The turn's answers and events; nothing at the start of an episode.
+    """
+    statuses = [task.status for task in state.tasks]
+    active, planned = statuses.count("active"), statuses.count("planned")
+    runway = runway_months(state)
+    payroll = state.monthly_payroll_cents
+    sim_time, horizon_end = iso_time(state.now_us), iso_time(state.calendar.horizon_us)
+    turn = state.turns_played + 1
+    events = report.events_json()
+    status = (
+        f"Turn {turn} | {sim_time} (until {horizon_end}) | funds {_dollars(state.funds_cents)}"
+        f" | payroll {_dollars(payroll)} a month, runway {'endless' if runway is None else f'{runway} months'}"
+        f" | tasks: {active} active, {planned} planned | employees: {len(state.employees)}"
+    )
+    return {
+        "turn": np.array(turn, dtype=np.int64),
+        "sim_time": sim_time,
+        "horizon_end": horizon_end,
+        "funds_cents": np.array(state.funds_cents, dtype=np.int64),
+        "monthly_payroll_cents": np.array(payroll, dtype=np.int64),
+        "runway_months": np.array(MAX_RUNWAY_MONTHS if runway is None else runway, dtype=np.float64),
+        "active_tasks": np.array(active, dtype=np.int64),
+        "planned_tasks": np.array(planned, dtype=np.int64),
+        "employees": np.array(len(state.employees), dtype=np.int64),
+        "events": events,
+        "results": report.results_json(),
+        "text": cut_text(_text(state, report, status, events), MAX_TEXT_LENGTH),
+    }
+
+
+def _dollars(cents: int) -> str:
+    """Return an amount as $1,234.56, exact."""
+    whole, rest = divmod(abs(cents), CENTS_PER_DOLLAR)
+    return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
+
+
+def _text(state: State, report: TurnReport, status: str, events: str) -> str:
+    """Return the status, what happened and the answers, for a language model to read."""
+    lines = [status]
+    if state.end_reason is not None:
+        lines.append(f"The episode is over: {state.end_reason}.")
+    if report.forced_advance:
+        lines.append("Time was moved on by itself, since the clock had stood still for too many turns.")
+    if report.events:
+        lines.append(f"Events: {events}")
+    for answer in report.answers:
+        lines.extend((f"> {answer.echo}", answer.output_json))
+    return "\n".join(lines)

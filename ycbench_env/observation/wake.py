@@ -1,0 +1,62 @@
+"""Events as an agent is told of them. Source: answers (wake events)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ycbench_env.observation.levels import level
+from ycbench_env.rules.clock import HOUR_US
+from ycbench_env.rules.number import round_half_even
+from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+
+if TYPE_CHECKING:
+    from ycbench_env.observation.levels import JsonObject
+    from ycbench_env.types.event import Event
+
+__all__ = ["event_type", "wake_event"]
+
+
+def event_type(event: Event) -> str:
+    """Return the name under which an agent knows an event."""
+    match event:
+        case TaskCompleted():
+            return "task_completed"
+        case MilestoneReached():
+            return "task_half"
+        case PayrollPaid():
+            return "monthly_payroll"
+        case HorizonEnd():
+            return "horizon_end"
+
+
+def wake_event(event: Event) -> JsonObject:
+    """Return an event as a fresh JSON object."""
+    kind = event_type(event)
+    match event:
+        case TaskCompleted():
+            return {
+                "type": kind,
+                "task_id": event.task_id,
+                "task_title": event.task_id,
+                "client_name": event.client_name,
+                "success": event.success,
+                "funds_delta": event.funds_delta_cents,
+                "listed_reward": event.listed_reward_cents,
+                "trust_delta": level(event.trust_delta_milli),
+                "deadline_margin": _margin(event.margin_us),
+                "employees_assigned": event.team_size,
+                "salary_bump_total_cents": event.salary_bump_cents,
+                "bankrupt": event.bankrupt,
+            }
+        case MilestoneReached():
+            return {"type": kind, "task_id": event.task_id, "milestone_pct": event.percent, "handled": True}
+        case PayrollPaid():
+            return {"type": kind, "funds_after": event.funds_after_cents}
+        case HorizonEnd():
+            return {"type": kind, "reached": True}
+
+
+def _margin(margin_us: int) -> str:
+    """Return the margin to the deadline in whole hours of the calendar."""
+    hours = round_half_even(abs(margin_us), HOUR_US)
+    return f"late by {hours}h" if margin_us < 0 else f"ahead by {hours}h"

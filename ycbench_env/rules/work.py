@@ -1,0 +1,108 @@
+"""How fast a team works, what it has done after a while and when it will be done.
+
+Source: Y-5.1, Y-5.2, Y-6. Quantities and rates are in units of 1/10,000; a rate is per business hour and comes as an
+exact ratio with one denominator for all domains of a task, since all its domains have the same team.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from ycbench_env.rules.clock import HOUR_US
+from ycbench_env.rules.number import NEVER, Ratio, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["accrued", "common_share", "completion_work", "milestone_work", "team_rate"]
+
+
+def common_share(shares: Sequence[int]) -> int:
+    """Return the least common multiple of the numbers of active tasks that a team's members are on."""
+    result = 1
+    for share in shares:
+        result = result // gcd(result, share) * share
+    return result
+
+
+def team_rate(rates_e4: Sequence[int], shares: Sequence[int], common: int, team_size: int) -> int:
+    """Return a team's rate in one domain, in units of 1/(10,000 x common) per hour.
+
+    Each member gives its base rate divided by the number of active tasks it is on; the largest ``team_size`` of these
+    count.
+
+    Args:
+        rates_e4: Base rate of each member.
+        shares: Number of active tasks of each member, at least 1.
+        common: ``common_share(shares)``.
+        team_size: How many members count.
+
+    Source: Y-5.1.
+    """
+    parts = sorted([rate * (common // share) for rate, share in zip(rates_e4, shares, strict=True)], reverse=True)
+    return sum(parts[:team_size])
+
+
+def accrued(done_e4: int, required_e4: int, rate_num: int, rate_den: int, worked_us: int) -> int:
+    """Return the quantity done after ``worked_us`` counted microseconds, capped at what is required, as stored.
+
+    Source: Y-6, Y-7.
+    """
+    den = rate_den * HOUR_US
+    num = done_e4 * den + rate_num * worked_us
+    if num >= required_e4 * den:
+        return required_e4
+    return stored(num, den * 10_000, 10_000)
+
+
+def completion_work(remaining_e4: Sequence[int], rates_num: Sequence[int], rate_den: int) -> Ratio:
+    """Return the business microseconds until nothing remains, NEVER when a domain with work left has rate 0.
+
+    Source: Y-5.2.
+    """
+    longest = Ratio(0, 1)
+    for remaining, rate in zip(remaining_e4, rates_num, strict=True):
+        if remaining == 0:
+            continue
+        if rate == 0:
+            return NEVER
+        if remaining * longest.den > longest.num * rate:
+            longest = Ratio(remaining, rate)
+    return Ratio(longest.num * rate_den * HOUR_US, longest.den)
+
+
+def milestone_work(
+    done_e4: Sequence[int],
+    required_e4: Sequence[int],
+    rates_num: Sequence[int],
+    rate_den: int,
+    fraction_num: int,
+    fraction_den: int,
+) -> Ratio:
+    """Return the business microseconds until the summed progress reaches a fraction of the summed quantity.
+
+    Each domain counts up to its own quantity, so the sum is piecewise linear: domains drop out in the order in which
+    they finish. 0 when the milestone is reached or past, NEVER when it is out of reach at these rates. Source: Y-5.2.
+    """
+    missing = fraction_num * sum(required_e4) - fraction_den * sum(done_e4)
+    if missing <= 0:
+        return Ratio(0, 1)
+    open_work = [
+        (required - done, rate)
+        for done, required, rate in zip(done_e4, required_e4, rates_num, strict=True)
+        if rate > 0 and required > done
+    ]
+    slope = sum([rate for _, rate in open_work])
+    while open_work:
+        first = open_work[0]
+        for entry in open_work:
+            if entry[0] * first[1] < first[0] * entry[1]:
+                first = entry
+        remaining, rate = first
+        if missing * rate <= remaining * fraction_den * slope:
+            return Ratio(missing * rate_den * HOUR_US, fraction_den * slope)
+        missing -= remaining * fraction_den
+        slope -= rate
+        open_work.remove(first)
+    return NEVER

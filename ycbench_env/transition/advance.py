@@ -1,0 +1,270 @@
+"""Moving time to the next event: accrue, decay, then one payroll or whatever is due. Source: Y-5.3, Y-5.4, Y-5.5, Y-6."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ycbench_env.rules.clock import business_us_between, until_midnight_us_between
+from ycbench_env.rules.economy import boosted_rate, bumped_salary, failure_penalty, tier_midpoint
+from ycbench_env.rules.standing import (
+    prestige_after_decay,
+    prestige_after_loss,
+    prestige_after_success,
+    trust_after_decay,
+    trust_after_loss,
+    trust_after_success,
+)
+from ycbench_env.rules.work import accrued
+from ycbench_env.transition.draft import Draft
+from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+from ycbench_env.types.outcome import Outcome
+
+if TYPE_CHECKING:
+    from ycbench_env.config import SalaryTier, WorldConfig
+    from ycbench_env.types.state import State, Task
+
+__all__ = ["advance"]
+
+
+def advance(state: State) -> Outcome:
+    """Return the state at the next event, also with nothing active; what ``sim resume`` and a forced advance do.
+
+    Source: Y-5.3.
+    """
+    draft = Draft.of(state)
+    target_us, payroll = _next_stop(draft)
+    _accrue(draft, target_us)
+    _decay(draft, target_us - draft.now_us)
+    draft.now_us = target_us
+    if payroll:
+        _charge_payroll(draft)
+    else:
+        _process_due(draft)
+    return Outcome(draft.freeze(), events=tuple(draft.events))
+
+
+def _next_stop(draft: Draft) -> tuple[int, bool]:
+    """Return when time stops next and whether that is a payroll, which comes before all else. Source: Y-5.3 step 1."""
+    target_us = draft.base.calendar.horizon_us
+    for task in draft.tasks:
+        for forecast_us in (task.completion_us, task.milestone_us):
+            if forecast_us is not None and task.status == "active":
+                target_us = min(target_us, forecast_us)
+    payroll_us = draft.base.next_payroll_us
+    if payroll_us is not None and payroll_us <= target_us:
+        return payroll_us, True
+    return target_us, False
+
+
+def _accrue(draft: Draft, until_us: int) -> None:
+    """Add the work done until a time to all active tasks. Source: Y-6."""
+    calendar = draft.base.calendar
+    worked_between = (
+        business_us_between if draft.base.config.world.accrual == "business_hours" else until_midnight_us_between
+    )
+    worked_us = worked_between(draft.now_us, until_us, calendar.open_us, calendar.close_us)
+    if worked_us == 0:
+        return
+    load = draft.load()
+    for index in draft.active_indices():
+        task = draft.tasks[index]
+        rates = draft.rates(task, load)
+        done_e4 = tuple(
+            accrued(done, required, rate, rates.den, worked_us)
+            for done, required, rate in zip(task.done_e4, task.required_e4, rates.nums, strict=True)
+        )
+        draft.tasks[index] = attrs.evolve(task, done_e4=done_e4)
+
+
+def _decay(draft: Draft, elapsed_us: int) -> None:
+    """Let prestige and trust decay, nights and weekends included. Source: Y-5.3 step 2."""
+    if elapsed_us == 0:
+        return
+    world = draft.base.config.world
+    num, den = world.prestige_decay_per_day_ratio
+    draft.prestige_milli = [
+        prestige_after_decay(level, num, den, elapsed_us, world.prestige_min_milli) for level in draft.prestige_milli
+    ]
+    draft.clients = [
+        attrs.evolve(client, trust_milli=trust_after_decay(client.trust_milli, world.trust_decay_per_day, elapsed_us))
+        if client.trust_milli
+        else client
+        for client in draft.clients
+    ]
+
+
+def _charge_payroll(draft: Draft) -> None:
+    """Pay all salaries. Source: Y-5.4."""
+    for employee in draft.employees:
+        draft.book("monthly_payroll", -employee.salary_cents, employee.name)
+    draft.payrolls_charged += 1
+    draft.events.append(PayrollPaid(draft.funds_cents))
+    _end_if_bankrupt(draft)
+
+
+def _end_if_bankrupt(draft: Draft) -> None:
+    if draft.funds_cents < 0:
+        draft.terminal_reason = "bankruptcy"
+
+
+def _process_due(draft: Draft) -> None:
+    """Process what is due now, one event after another, until nothing is or the episode ends. Source: Y-5.3 step 4."""
+    while draft.terminal_reason is None:
+        completed = _first_due_completion(draft)
+        if completed is not None:
+            _complete(draft, completed)
+            draft.reforecast(draft.active_indices())
+            continue
+        reached = _first_due_milestone(draft)
+        if reached is not None:
+            _report_milestone(draft, reached)
+            draft.reforecast(draft.active_indices())
+            continue
+        if draft.now_us >= draft.base.calendar.horizon_us:
+            draft.events.append(HorizonEnd())
+            draft.terminal_reason = "horizon_end"
+        return
+
+
+def _first_due_completion(draft: Draft) -> int | None:
+    for index, task in enumerate(draft.tasks):
+        if task.status == "active" and task.completion_us is not None and task.completion_us <= draft.now_us:
+            return index
+    return None
+
+
+def _first_due_milestone(draft: Draft) -> int | None:
+    """Return the first task with a milestone due; one that was due when its task completed still counts."""
+    for index, task in enumerate(draft.tasks):
+        if task.milestone_us is not None and task.milestone_us <= draft.now_us:
+            return index
+    return None
+
+
+def _report_milestone(draft: Draft, index: int) -> None:
+    task = draft.tasks[index]
+    num, den = draft.base.config.world.milestone_ratios[task.milestones_reported]
+    draft.events.append(MilestoneReached(task.task_id, 100 * num // den))
+    draft.tasks[index] = attrs.evolve(task, milestones_reported=task.milestones_reported + 1, milestone_us=None)
+
+
+def _complete(draft: Draft, index: int) -> None:
+    """Complete a task, as a success when its deadline is not past. Source: Y-5.5."""
+    task = draft.tasks[index]
+    success = draft.now_us <= task.deadline_us
+    still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
+    draft.tasks[index] = attrs.evolve(
+        task,
+        status="completed_success" if success else "completed_fail",
+        done_e4=task.required_e4,
+        completed_us=draft.now_us,
+        completion_us=None,
+        milestone_us=task.milestone_us if still_due else None,
+    )
+    funds_before = draft.funds_cents
+    bump_cents = 0
+    if success:
+        draft.book("task_reward", task.offer.reward_cents, task.task_id)
+        _raise_prestige(draft, task)
+        _raise_skills(draft, task)
+        bump_cents = _raise_salaries(draft, task)
+    else:
+        _charge_failure(draft, task)
+        _lower_prestige(draft, task)
+    trust_delta = _settle_trust(draft, task, success=success)
+    _end_if_bankrupt(draft)
+    draft.events.append(
+        TaskCompleted(
+            task_id=task.task_id,
+            client_name=task.offer.client_name,
+            success=success,
+            funds_delta_cents=draft.funds_cents - funds_before,
+            listed_reward_cents=task.offer.reward_cents,
+            trust_delta_milli=trust_delta,
+            margin_us=task.deadline_us - draft.now_us,
+            team_size=len(task.team),
+            salary_bump_cents=bump_cents,
+            bankrupt=draft.funds_cents < 0,
+        )
+    )
+
+
+def _raise_prestige(draft: Draft, task: Task) -> None:
+    limit = draft.base.config.world.prestige_max_milli
+    for domain in task.offer.domains:
+        level = draft.prestige_milli[domain]
+        draft.prestige_milli[domain] = prestige_after_success(level, task.offer.prestige_delta_milli, limit)
+
+
+def _lower_prestige(draft: Draft, task: Task) -> None:
+    world = draft.base.config.world
+    num, den = world.penalty_fail_multiplier_ratio
+    for domain in task.offer.domains:
+        draft.prestige_milli[domain] = prestige_after_loss(
+            draft.prestige_milli[domain], task.offer.prestige_delta_milli, num, den, world.prestige_min_milli
+        )
+
+
+def _raise_skills(draft: Draft, task: Task) -> None:
+    """Raise the rates of the best of the team in each of the task's domains. Source: Y-5.5."""
+    boost_e4 = task.offer.skill_boost_e4
+    if boost_e4 <= 0:
+        return
+    world = draft.base.config.world
+    for domain in task.offer.domains:
+        staff = [draft.employees[member.employee - 1] for member in task.team]
+        staff.sort(key=lambda employee: (-employee.rates_e4[domain], employee.number))  # noqa: B023 -- used at once
+        for employee in staff[: world.efficient_team_size]:
+            rates = list(employee.rates_e4)
+            rates[domain] = boosted_rate(rates[domain], boost_e4, world.skill_rate_max_e4)
+            draft.employees[employee.number - 1] = attrs.evolve(employee, rates_e4=tuple(rates))
+
+
+def _raise_salaries(draft: Draft, task: Task) -> int:
+    """Raise the salary of every team member and return the sum of the raises, in cents. Source: Y-5.5."""
+    world = draft.base.config.world
+    total = 0
+    for member in task.team:
+        employee = draft.employees[member.employee - 1]
+        tier = _tier(world, employee.tier)
+        midpoint = tier_midpoint(tier.min_cents, tier.max_cents)
+        salary = bumped_salary(employee.salary_cents, midpoint, world.salary_bump_pct, world.salary_max_cents)
+        total += salary - employee.salary_cents
+        draft.employees[member.employee - 1] = attrs.evolve(employee, salary_cents=salary)
+    return total
+
+
+def _tier(world: WorldConfig, name: str) -> SalaryTier:
+    match name:
+        case "junior":
+            return world.salary_junior
+        case "mid":
+            return world.salary_mid
+        case _:
+            return world.salary_senior
+
+
+def _charge_failure(draft: Draft, task: Task) -> None:
+    penalty = failure_penalty(task.offer.reward_cents, draft.base.config.world.penalty_fail_funds_pct)
+    if penalty:
+        draft.book("task_fail_penalty", -penalty, task.task_id)
+
+
+def _settle_trust(draft: Draft, task: Task, *, success: bool) -> int:
+    """Change the trust of all clients after a completion and return the change with the task's own, in 1/1,000."""
+    world = draft.base.config.world
+    delta = 0
+    for index, client in enumerate(draft.clients):
+        if client.name != task.offer.client_name:
+            trust = trust_after_loss(client.trust_milli, world.trust_cross_decay)
+        elif success:
+            trust = trust_after_success(client.trust_milli, world.trust_gain_base, world.trust_max)
+            delta = trust - client.trust_milli
+        else:
+            trust = trust_after_loss(client.trust_milli, world.trust_fail_penalty)
+            delta = trust - client.trust_milli
+        if trust != client.trust_milli:
+            draft.clients[index] = attrs.evolve(client, trust_milli=trust)
+    return delta

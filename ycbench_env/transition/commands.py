@@ -1,0 +1,219 @@
+"""What each command does to the world; a refused command leaves the very same state. Source: Y-4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ycbench_env.generator import replacement
+from ycbench_env.rules.clock import HOUR_US, add_business
+from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
+from ycbench_env.rules.standing import is_adversarial, prestige_after_loss, trust_after_loss
+from ycbench_env.transition.advance import advance
+from ycbench_env.transition.draft import Draft
+from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
+from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.state import Assignment, Task
+from ycbench_env.vocabulary import DOMAINS
+
+if TYPE_CHECKING:
+    from ycbench_env.types.state import MarketTask, State
+
+__all__ = ["transition"]
+
+_OPEN_STATUSES = ("planned", "active")
+_SHOWN = 60  # characters of an agent's text that a refusal repeats
+
+
+def transition(state: State, command: Command) -> Outcome:
+    """Return what a command does: the next state, or the same state with the reason of the refusal.
+
+    Commands that only ask leave the state as it is. After the end of the episode every command is refused.
+
+    Args:
+        state: The present state.
+        command: A parsed command.
+
+    Source: Y-4, Y-5.7.
+    """
+    if state.end_reason is not None:
+        return Outcome(state, f"the episode is over ({state.end_reason}); only reset starts a new one")
+    match command:
+        case AcceptTask():
+            return _accept(state, command.task_id)
+        case AssignTask():
+            return _assign(state, command)
+        case DispatchTask():
+            return _dispatch(state, command.task_id)
+        case CancelTask():
+            return _cancel(state, command.task_id)
+        case Resume():
+            return _resume(state)
+        case InspectTask():
+            return _inspect(state, command.task_id)
+        case _:
+            return Outcome(state)
+
+
+def _accept(state: State, task_id: str) -> Outcome:
+    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5."""
+    slot = state.market_slot(task_id)
+    if slot is None:
+        return Outcome(state, _not_on_market(state, task_id))
+    offer = state.market[slot]
+    refusal = _gate_refusal(state, offer)
+    if refusal is not None:
+        return Outcome(state, refusal)
+    market = list(state.market)
+    market[slot] = replacement(state, slot)
+    accepts = list(state.slot_accepts)
+    accepts[slot] += 1
+    return Outcome(
+        attrs.evolve(
+            state, market=tuple(market), slot_accepts=tuple(accepts), tasks=(*state.tasks, _planned(state, offer))
+        )
+    )
+
+
+def _planned(state: State, offer: MarketTask) -> Task:
+    """Return an offer as a planned task with its real work and its deadline. Source: Y-4.1."""
+    world = state.config.world
+    client = state.client(offer.client_name)
+    adversarial = is_adversarial(client.loyalty_milli)
+    quantities = list(offer.quantities)
+    if not adversarial:
+        quantities = [
+            reduced_quantity(quantity, world.trust_work_reduction_max, client.trust_milli, world.trust_max)
+            for quantity in quantities
+        ]
+    days = deadline_days(max(quantities), world.deadline_qty_per_day, world.deadline_min_biz_days)
+    work_us = days * (world.workday_end_hour - world.workday_start_hour) * HOUR_US
+    if adversarial:  # after the deadline is set: that is the trap
+        quantities = [inflated_quantity(quantity, world.loyalty_severity, client.loyalty_milli) for quantity in quantities]
+    return Task(
+        offer=offer,
+        status="planned",
+        accepted_us=state.now_us,
+        deadline_us=add_business(state.now_us, work_us, 1, state.calendar.open_us, state.calendar.close_us),
+        required_e4=tuple(quantity * 10_000 for quantity in quantities),
+        done_e4=(0,) * len(quantities),
+    )
+
+
+def _gate_refusal(state: State, offer: MarketTask) -> str | None:
+    """Return why a listed task cannot be accepted now, None when it can."""
+    needed = offer.required_prestige
+    low = [domain for domain in sorted(offer.domains) if state.prestige_milli[domain] < needed * 1000]
+    if low:
+        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in low)
+        return f"{offer.task_id} requires prestige {needed}; got {levels}"
+    trust = state.client(offer.client_name).trust_milli
+    if trust < offer.required_trust * 1000:
+        return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
+    return None
+
+
+def _assign(state: State, command: AssignTask) -> Outcome:
+    """Put employees on a task; those already on it stay. Source: Y-4.2."""
+    index, refusal = _own_task(state, command.task_id, _OPEN_STATUSES, "assigned to")
+    if index is None:
+        return Outcome(state, refusal)
+    numbers = {employee.name: employee.number for employee in state.employees}
+    unknown = [name for name in command.employees if name not in numbers]
+    if unknown:
+        names = ", ".join(_shown(name) for name in unknown[:5])
+        known = _known_names(list(numbers))
+        return Outcome(state, f"no employee named {names}; nobody was assigned; employees: {known}")
+    task = state.tasks[index]
+    before = {member.employee for member in task.team}
+    named = {numbers[name] for name in command.employees}
+    joined = [Assignment(number, state.now_us) for number in named - before]
+    if not joined:
+        return Outcome(state)
+    draft = Draft.of(state)
+    team = sorted([*task.team, *joined], key=lambda member: member.employee)
+    draft.tasks[index] = attrs.evolve(task, team=tuple(team))
+    if task.status == "active":
+        draft.reforecast(draft.active_sharing(named))
+    return Outcome(draft.freeze())
+
+
+def _known_names(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{names[0]} to {names[-1]}"
+
+
+def _dispatch(state: State, task_id: str) -> Outcome:
+    """Start work on a planned task. Source: Y-4.3."""
+    index, refusal = _own_task(state, task_id, ("planned",), "dispatched")
+    if index is None:
+        return Outcome(state, refusal)
+    task = state.tasks[index]
+    if not task.team:
+        return Outcome(
+            state, f"{task.task_id} has nobody assigned; first: task assign --task-id {task.task_id} --employees Emp_1"
+        )
+    draft = Draft.of(state)
+    draft.tasks[index] = attrs.evolve(task, status="active")
+    draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
+    return Outcome(draft.freeze())
+
+
+def _cancel(state: State, task_id: str) -> Outcome:
+    """Give a task up: prestige and trust are lost, its team is free. Source: Y-4.4."""
+    index, refusal = _own_task(state, task_id, _OPEN_STATUSES, "cancelled")
+    if index is None:
+        return Outcome(state, refusal)
+    world = state.config.world
+    draft = Draft.of(state)
+    task = state.tasks[index]
+    draft.tasks[index] = attrs.evolve(task, status="cancelled", completion_us=None, milestone_us=None)
+    num, den = world.penalty_cancel_multiplier_ratio
+    for domain in task.offer.domains:
+        draft.prestige_milli[domain] = prestige_after_loss(
+            draft.prestige_milli[domain], task.offer.prestige_delta_milli, num, den, world.prestige_min_milli
+        )
+    for place, client in enumerate(draft.clients):
+        if client.name == task.offer.client_name:
+            trust = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
+            draft.clients[place] = attrs.evolve(client, trust_milli=trust)
+    draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
+    return Outcome(draft.freeze())
+
+
+def _resume(state: State) -> Outcome:
+    """Move time to the next event; refused with nothing active. Source: Y-4.5."""
+    if not any(task.status == "active" for task in state.tasks):
+        return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
+    return advance(state)
+
+
+def _inspect(state: State, task_id: str) -> Outcome:
+    """Refuse a question about a task that is neither listed nor accepted."""
+    if state.task_index(task_id) is None and state.market_slot(task_id) is None:
+        return Outcome(state, f"no task {_shown(task_id)}; see task list and market browse for the ids")
+    return Outcome(state)
+
+
+def _own_task(state: State, task_id: str, statuses: tuple[str, ...], verb: str) -> tuple[int | None, str]:
+    """Return the place of an own task in one of the statuses, or None and why it cannot be ``verb``."""
+    index = state.task_index(task_id)
+    if index is not None:
+        status = state.tasks[index].status
+        if status in statuses:
+            return index, ""
+        return None, f"{task_id} is {status}; only a {' or '.join(statuses)} task can be {verb}"
+    if state.market_slot(task_id) is not None:
+        return None, f"{task_id} is on the market; first: task accept --task-id {task_id}"
+    return None, f"no task {_shown(task_id)}; see task list and market browse for the ids"
+
+
+def _not_on_market(state: State, task_id: str) -> str:
+    if state.task_index(task_id) is not None:
+        return f"{task_id} is already accepted"
+    return f"no task {_shown(task_id)} on the market; see market browse for the ids"
+
+
+def _shown(text: str) -> str:
+    """Return an agent's text quoted and cut, for a refusal."""
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")

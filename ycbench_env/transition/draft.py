@@ -1,0 +1,142 @@
+"""A state being changed: the one mutable thing of a transition, never seen outside of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ycbench_env.rules.clock import add_business
+from ycbench_env.rules.number import Ratio
+from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
+from ycbench_env.types.state import LedgerEntry, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ycbench_env.types.event import Event
+    from ycbench_env.types.state import Client, Employee, State
+
+__all__ = ["Draft", "TeamRates"]
+
+
+@attrs.frozen
+class TeamRates:
+    """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour."""
+
+    nums: tuple[int, ...]
+    den: int
+
+
+@attrs.define
+class Draft:
+    """Mutable copy of what time and commands change in a state; ``events`` collects what happens."""
+
+    base: State
+    now_us: int
+    funds_cents: int
+    payrolls_charged: int
+    terminal_reason: str | None
+    prestige_milli: list[int]
+    employees: list[Employee]
+    clients: list[Client]
+    tasks: list[Task]
+    ledger: list[LedgerEntry]
+    events: list[Event]
+
+    @classmethod
+    def of(cls, state: State) -> Draft:
+        """Return a draft that equals a state."""
+        return cls(
+            base=state,
+            now_us=state.now_us,
+            funds_cents=state.funds_cents,
+            payrolls_charged=state.payrolls_charged,
+            terminal_reason=state.terminal_reason,
+            prestige_milli=list(state.prestige_milli),
+            employees=list(state.employees),
+            clients=list(state.clients),
+            tasks=list(state.tasks),
+            ledger=list(state.ledger),
+            events=[],
+        )
+
+    def freeze(self) -> State:
+        """Return the state that this draft describes."""
+        return attrs.evolve(
+            self.base,
+            now_us=self.now_us,
+            funds_cents=self.funds_cents,
+            payrolls_charged=self.payrolls_charged,
+            terminal_reason=self.terminal_reason,
+            prestige_milli=tuple(self.prestige_milli),
+            employees=tuple(self.employees),
+            clients=tuple(self.clients),
+            tasks=tuple(self.tasks),
+            ledger=tuple(self.ledger),
+        )
+
+    def active_indices(self) -> list[int]:
+        """Return the places of all active tasks, in order of acceptance."""
+        return [index for index, task in enumerate(self.tasks) if task.status == "active"]
+
+    def active_sharing(self, employees: Collection[int]) -> list[int]:
+        """Return the places of active tasks that have one of these employees on their team."""
+        return [
+            index
+            for index in self.active_indices()
+            if any(member.employee in employees for member in self.tasks[index].team)
+        ]
+
+    def load(self) -> list[int]:
+        """Return on how many active tasks each employee is, by number - 1. Source: Y-5.1."""
+        load = [0] * len(self.employees)
+        for task in self.tasks:
+            if task.status == "active":
+                for member in task.team:
+                    load[member.employee - 1] += 1
+        return load
+
+    def rates(self, task: Task, load: list[int]) -> TeamRates:
+        """Return a task's rates at the present load. Source: Y-5.1."""
+        shares = [load[member.employee - 1] for member in task.team]
+        common = common_share(shares)
+        team_size = self.base.config.world.efficient_team_size
+        staff = [self.employees[member.employee - 1].rates_e4 for member in task.team]
+        nums = tuple(
+            team_rate([rates[domain] for rates in staff], shares, common, team_size) for domain in task.offer.domains
+        )
+        return TeamRates(nums, common)
+
+    def reforecast(self, indices: Collection[int]) -> None:
+        """Make the forecasts of these active tasks anew, from stored quantities. Source: Y-5.2."""
+        if not indices:
+            return
+        load = self.load()
+        milestones = self.base.config.world.milestone_ratios
+        for index in indices:
+            task = self.tasks[index]
+            rates = self.rates(task, load)
+            remaining = [need - done for need, done in zip(task.required_e4, task.done_e4, strict=True)]
+            milestone_us = None
+            if task.milestones_reported < len(milestones):
+                num, den = milestones[task.milestones_reported]
+                milestone_us = self._after(
+                    milestone_work(task.done_e4, task.required_e4, rates.nums, rates.den, num, den)
+                )
+            completion_us = self._after(completion_work(remaining, rates.nums, rates.den))
+            self.tasks[index] = attrs.evolve(task, completion_us=completion_us, milestone_us=milestone_us)
+
+    def _after(self, work: Ratio) -> int | None:
+        """Return when an amount of business time has passed from now; now for none, None for never."""
+        if work.den == 0:
+            return None
+        if work.num == 0:
+            return self.now_us
+        calendar = self.base.calendar
+        return add_business(self.now_us, work.num, work.den, calendar.open_us, calendar.close_us)
+
+    def book(self, category: str, amount_cents: int, ref_id: str) -> None:
+        """Change funds and write the ledger row of it."""
+        self.funds_cents += amount_cents
+        self.ledger.append(LedgerEntry(self.now_us, category, amount_cents, ref_id))

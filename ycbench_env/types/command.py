@@ -1,0 +1,187 @@
+"""Commands of the agent: one frozen type each, as the parser makes them and the transition takes them.
+
+Source: answers (the table of commands and options).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    import datetime
+
+__all__ = [
+    "AcceptTask",
+    "AssignTask",
+    "BrowseMarket",
+    "CancelTask",
+    "ClearScratchpad",
+    "ClientHistory",
+    "Command",
+    "CompanyStatus",
+    "DispatchTask",
+    "FinanceLedger",
+    "Help",
+    "InspectTask",
+    "ListClients",
+    "ListEmployees",
+    "ListTasks",
+    "AppendScratchpad",
+    "ReadScratchpad",
+    "ReportMonthly",
+    "Resume",
+    "WriteScratchpad",
+]
+
+
+@attrs.frozen
+class CompanyStatus:
+    """``company status``."""
+
+
+@attrs.frozen
+class ListEmployees:
+    """``employee list``."""
+
+
+@attrs.frozen
+class BrowseMarket:
+    """``market browse``; None stands for an option that was not given."""
+
+    domain: str | None = None
+    reward_min_cents: int | None = None
+    limit: int | None = None
+    offset: int | None = None
+
+
+@attrs.frozen
+class ListTasks:
+    """``task list``."""
+
+    status: str | None = None
+
+
+@attrs.frozen
+class InspectTask:
+    """``task inspect``."""
+
+    task_id: str
+
+
+@attrs.frozen
+class AcceptTask:
+    """``task accept``."""
+
+    task_id: str
+
+
+@attrs.frozen
+class AssignTask:
+    """``task assign``; names in the order given, repeats included."""
+
+    task_id: str
+    employees: tuple[str, ...]
+
+
+@attrs.frozen
+class DispatchTask:
+    """``task dispatch``."""
+
+    task_id: str
+
+
+@attrs.frozen
+class CancelTask:
+    """``task cancel``."""
+
+    task_id: str
+    reason: str
+
+
+@attrs.frozen
+class ListClients:
+    """``client list``."""
+
+
+@attrs.frozen
+class ClientHistory:
+    """``client history``."""
+
+
+@attrs.frozen
+class FinanceLedger:
+    """``finance ledger``; both days are included."""
+
+    date_from: datetime.date | None = None
+    date_to: datetime.date | None = None
+    category: str | None = None
+
+
+@attrs.frozen
+class ReportMonthly:
+    """``report monthly``; a month is given as its first day, both months are included."""
+
+    month_from: datetime.date | None = None
+    month_to: datetime.date | None = None
+
+
+@attrs.frozen
+class Resume:
+    """``sim resume``."""
+
+
+@attrs.frozen
+class ReadScratchpad:
+    """``scratchpad read``."""
+
+
+@attrs.frozen
+class WriteScratchpad:
+    """``scratchpad write``: replaces the notes."""
+
+    content: str
+
+
+@attrs.frozen
+class AppendScratchpad:
+    """``scratchpad append``: adds a line to the notes."""
+
+    content: str
+
+
+@attrs.frozen
+class ClearScratchpad:
+    """``scratchpad clear``."""
+
+
+@attrs.frozen
+class Help:
+    """``--help`` on anything; ``topic`` is the words before it: (), ("task",) or ("task", "accept")."""
+
+    topic: tuple[str, ...] = ()
+
+
+Command = (
+    CompanyStatus
+    | ListEmployees
+    | BrowseMarket
+    | ListTasks
+    | InspectTask
+    | AcceptTask
+    | AssignTask
+    | DispatchTask
+    | CancelTask
+    | ListClients
+    | ClientHistory
+    | FinanceLedger
+    | ReportMonthly
+    | Resume
+    | ReadScratchpad
+    | WriteScratchpad
+    | AppendScratchpad
+    | ClearScratchpad
+    | Help
+)
+"""Any command that the grammar knows."""

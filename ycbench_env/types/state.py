@@ -1,0 +1,295 @@
+"""The state of the world: everything that exists, hidden figures included, as immutable values.
+
+What an agent may see of it is decided in ``ycbench_env.observation`` alone. Fields marked "Hidden." never reach an
+agent. Source: Y-2, Y-4, Y-7.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Self
+
+import attrs
+
+from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
+from ycbench_env.units import micros_of_date
+
+if TYPE_CHECKING:
+    from ycbench_env.config import Config
+
+__all__ = ["Assignment", "Calendar", "Client", "Employee", "LedgerEntry", "MarketTask", "State", "Task"]
+
+
+@attrs.frozen
+class Employee:
+    """A member of the staff.
+
+    Args:
+        number: Counted from 1; the name is ``Emp_<number>``.
+        tier: One of vocabulary.TIERS.
+        salary_cents: Salary a month.
+        rates_e4: Base rate in each domain, units of 1/10,000 an hour.
+    """
+
+    number: int
+    tier: str
+    salary_cents: int
+    rates_e4: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The name that the agent uses."""
+        return f"Emp_{self.number}"
+
+
+@attrs.frozen
+class Client:
+    """A client and the trust it has in the company.
+
+    Args:
+        name: From vocabulary.CLIENT_NAMES.
+        tier: Standard, Premium or Enterprise.
+        specialties: Indices of domains, as drawn.
+        trust_milli: Trust, units of 1/1,000.
+        loyalty_milli: Hidden. Below -300 the client inflates the work of its tasks.
+        reward_multiplier_milli: Hidden. Factor of its rewards on the initial market.
+    """
+
+    name: str
+    tier: str
+    specialties: tuple[int, ...]
+    trust_milli: int
+    loyalty_milli: int
+    reward_multiplier_milli: int
+
+
+@attrs.frozen
+class MarketTask:
+    """A task as the market lists it; everything here is visible.
+
+    Args:
+        number: The number in its id.
+        copy: 1, or the suffix that makes the id unique (Y-2.5).
+        client_name: Its client.
+        required_prestige: Level needed in each of its domains.
+        required_trust: Level of trust needed with its client.
+        domains: Indices of its domains, in the order drawn.
+        quantities: Units of work in each of these domains.
+        reward_cents: What success pays.
+        prestige_delta_milli: What success adds to prestige, units of 1/1,000.
+        skill_boost_e4: What success adds to skill rates, a fraction in units of 1/10,000.
+    """
+
+    number: int
+    copy: int
+    client_name: str
+    required_prestige: int
+    required_trust: int
+    domains: tuple[int, ...]
+    quantities: tuple[int, ...]
+    reward_cents: int
+    prestige_delta_milli: int
+    skill_boost_e4: int
+
+    @functools.cached_property
+    def task_id(self) -> str:
+        """Id of the task, unique in an episode."""
+        return f"Task-{self.number}" if self.copy == 1 else f"Task-{self.number}-{self.copy}"
+
+
+@attrs.frozen
+class Assignment:
+    """An employee on a task since a time."""
+
+    employee: int
+    assigned_us: int
+
+
+@attrs.frozen
+class Task:
+    """An accepted task.
+
+    Args:
+        offer: What the market said of it.
+        status: One of vocabulary.OWN_STATUSES.
+        accepted_us: When it was accepted.
+        deadline_us: Until when completion is a success, that instant included.
+        required_e4: Work of each domain, after trust or inflation.
+        done_e4: Work done in each domain.
+        team: Assigned employees, by number.
+        completed_us: When it was completed, None before and when cancelled.
+        milestones_reported: How many milestones have given their event.
+        completion_us: Hidden. Forecast of its completion, None without one.
+        milestone_us: Hidden. Forecast of its next milestone, None without one.
+    """
+
+    offer: MarketTask
+    status: str
+    accepted_us: int
+    deadline_us: int
+    required_e4: tuple[int, ...]
+    done_e4: tuple[int, ...]
+    team: tuple[Assignment, ...] = ()
+    completed_us: int | None = None
+    milestones_reported: int = 0
+    completion_us: int | None = None
+    milestone_us: int | None = None
+
+    @property
+    def task_id(self) -> str:
+        """Id of the task, the same as on the market."""
+        return self.offer.task_id
+
+
+@attrs.frozen
+class LedgerEntry:
+    """A booking: ``ref_id`` is a task id, or an employee's name for payroll."""
+
+    time_us: int
+    category: str
+    amount_cents: int
+    ref_id: str
+
+
+@attrs.frozen
+class Calendar:
+    """What follows from start date, horizon and workday: fixed for an episode.
+
+    Args:
+        start_us: Start of the run.
+        horizon_us: End of the run.
+        open_us: Start of a workday, offset within a day.
+        close_us: End of a workday, offset within a day.
+        payrolls_us: All payroll instants, in order.
+    """
+
+    start_us: int
+    horizon_us: int
+    open_us: int
+    close_us: int
+    payrolls_us: tuple[int, ...]
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """Return the calendar of a configuration. Source: Y-3.1, Y-3.3."""
+        open_us = config.world.workday_start_hour * HOUR_US
+        start_us = micros_of_date(config.sim.start_date) + open_us
+        horizon_us = add_years(start_us // DAY_US, config.sim.horizon_years) * DAY_US + open_us
+        return cls(
+            start_us=start_us,
+            horizon_us=horizon_us,
+            open_us=open_us,
+            close_us=config.world.workday_end_hour * HOUR_US,
+            payrolls_us=tuple(payroll_instants(start_us, horizon_us, open_us)),
+        )
+
+
+@attrs.frozen
+class State:
+    """Everything that decides how an episode goes on. Immutable: a transition makes a new one.
+
+    Args:
+        config: The resolved configuration.
+        run_seed: Hidden. Seed of the market's streams.
+        calendar: Derived from the configuration.
+        now_us: Simulated time.
+        funds_cents: Funds; below 0 is bankrupt.
+        prestige_milli: Prestige in each domain.
+        employees: Staff by number.
+        clients: Clients in the order of the world.
+        market: Listed tasks by slot.
+        slot_accepts: Hidden. How often each slot was accepted.
+        tasks: Accepted tasks, in order of acceptance; none ever leaves.
+        ledger: Bookings in order.
+        payrolls_charged: How many of the calendar's payrolls are behind.
+        terminal_reason: None, ``"bankruptcy"`` or ``"horizon_end"``.
+        turns_played: Turns behind; no part of the world.
+        idle_turns: Turns in a row in which the clock did not move; no part of the world.
+    """
+
+    config: Config
+    run_seed: int
+    calendar: Calendar
+    now_us: int
+    funds_cents: int
+    prestige_milli: tuple[int, ...]
+    employees: tuple[Employee, ...]
+    clients: tuple[Client, ...]
+    market: tuple[MarketTask, ...]
+    slot_accepts: tuple[int, ...]
+    tasks: tuple[Task, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    payrolls_charged: int = 0
+    terminal_reason: str | None = None
+    turns_played: int = 0
+    idle_turns: int = 0
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """Return the state itself: nothing in it can change."""
+        return self
+
+    @property
+    def next_payroll_us(self) -> int | None:
+        """The next payroll that will be charged, None after the last."""
+        payrolls = self.calendar.payrolls_us
+        return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
+
+    @property
+    def monthly_payroll_cents(self) -> int:
+        """Sum of all salaries."""
+        return sum([employee.salary_cents for employee in self.employees])
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the turn limit ended the episode before anything in the world did."""
+        limit = self.config.loop.max_turns
+        return bool(limit) and self.turns_played >= limit and self.terminal_reason is None
+
+    @property
+    def end_reason(self) -> str | None:
+        """Why the episode is over: bankruptcy, horizon_end or max_turns; None while it goes on."""
+        return self.terminal_reason or ("max_turns" if self.truncated else None)
+
+    def client(self, name: str) -> Client:
+        """Return the client of that name; KeyError when there is none."""
+        for client in self.clients:
+            if client.name == name:
+                return client
+        raise KeyError(name)
+
+    def market_slot(self, task_id: str) -> int | None:
+        """Return the slot in which the market lists a task, None when it does not."""
+        for slot, task in enumerate(self.market):
+            if task.task_id == task_id:
+                return slot
+        return None
+
+    def task_index(self, task_id: str) -> int | None:
+        """Return the place of an accepted task in ``tasks``, None when there is none of that id."""
+        for index, task in enumerate(self.tasks):
+            if task.offer.task_id == task_id:
+                return index
+        return None
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, turn counters and configuration included; equal states give equal bytes."""
+        from ycbench_env.types.codec import state_to_bytes  # noqa: PLC0415 -- the codec builds on this module
+
+        return state_to_bytes(self)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> State:
+        """Return the state that ``to_bytes`` wrote.
+
+        Raises:
+            StateError: The bytes are no state, of another version, or damaged.
+        """
+        from ycbench_env.types.codec import state_from_bytes  # noqa: PLC0415 -- the codec builds on this module
+
+        return state_from_bytes(data)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the world as hex, without turn counters and configuration."""
+        from ycbench_env.types.codec import state_digest  # noqa: PLC0415 -- the codec builds on this module
+
+        return state_digest(self)
