@@ -25,6 +25,7 @@ __all__ = ["checked_seed", "draw", "initial_state", "replacement"]
 
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _ADVERSARIAL_MULTIPLIER: Final = 1.875
+_ONE_SPECIALTY_CHANCE: Final = 0.6
 _FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
 _TASKS_A_SLOT: Final = 1000  # ids and streams of a slot's replacements (Y-2.5)
@@ -125,7 +126,7 @@ def _draw_clients(world: WorldConfig, seed: int) -> tuple[Client, ...]:
 def _draw_client(rng: random.Random, name: str, fraction: float, adversarial: bool) -> Client:  # noqa: FBT001
     multiplier = round(rng.triangular(0.7, 2.5, 1.0), 2)
     tier = _CLIENT_TIERS[client_tier_index(multiplier)]
-    specialties = tuple(rng.sample(_ALL_DOMAINS, 1 if rng.random() < 0.6 else 2))
+    specialties = tuple(rng.sample(_ALL_DOMAINS, 1 if rng.random() < _ONE_SPECIALTY_CHANCE else 2))
     if adversarial:
         loyalty = round(rng.uniform(-1, -0.3), 3)
         multiplier = max(multiplier, _ADVERSARIAL_MULTIPLIER)
@@ -154,7 +155,7 @@ def replacement(state: State, slot: int) -> MarketTask:
     )
 
 
-def _draw_task(
+def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in common
     world: WorldConfig,
     rng: random.Random,
     identity: tuple[int, int],
@@ -173,6 +174,8 @@ def _draw_task(
     trust = _draw_required_trust(world, rng, reward)
     if trust > 0:
         reward = gated_reward(reward, world.trust_gated_reward_boost, trust)
+    prestige_delta_milli = round_double(draw(dist.reward_prestige_delta, rng), 1000)
+    skill_boost_e4 = round_double(draw(dist.skill_boost, rng), 10_000)
     return MarketTask(
         number=identity[0],
         copy=identity[1],
@@ -181,9 +184,9 @@ def _draw_task(
         required_trust=trust,
         domains=domains,
         quantities=quantities,
-        prestige_delta_milli=round_double(draw(dist.reward_prestige_delta, rng), 1000),
-        skill_boost_e4=round_double(draw(dist.skill_boost, rng), 10_000),
         reward_cents=client_reward(reward, multiplier),
+        prestige_delta_milli=prestige_delta_milli,
+        skill_boost_e4=skill_boost_e4,
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ycbench_env.json_text import to_json
 from ycbench_env.observation.levels import level, percent, quantity
 from ycbench_env.observation.listing import browse_market
 from ycbench_env.observation.money import finance_ledger, report_monthly
@@ -33,11 +34,11 @@ from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.observation.levels import Json, JsonObject
+    from ycbench_env.json_text import Json, JsonObject
     from ycbench_env.types.outcome import Outcome
     from ycbench_env.types.state import MarketTask, State, Task
 
-__all__ = ["answer"]
+__all__ = ["answer", "encoded_answer", "runway_months"]
 
 
 def answer(before: State, command: Command, outcome: Outcome) -> JsonObject:
@@ -48,16 +49,30 @@ def answer(before: State, command: Command, outcome: Outcome) -> JsonObject:
         command: The command.
         outcome: What ``transition(before, command)`` returned.
     """
+    return encoded_answer(before, command, outcome)[0]
+
+
+def encoded_answer(before: State, command: Command, outcome: Outcome) -> tuple[JsonObject, str]:
+    """Return the answer to a command, see ``answer``, and the same as JSON text.
+
+    The two longest listings keep their lines as JSON, which is several times faster than encoding them again.
+    """
+    if outcome.refusal is None:
+        if isinstance(command, BrowseMarket):
+            return browse_market(outcome.state, command)
+        if isinstance(command, ListEmployees):
+            return _employee_list(outcome.state)
+    output = _answered(before, command, outcome)
+    return output, to_json(output)
+
+
+def _answered(before: State, command: Command, outcome: Outcome) -> JsonObject:  # noqa: C901, PLR0911, PLR0912 -- a line a command
     if outcome.refusal is not None:
         return {"error": outcome.refusal}
     state = outcome.state
     match command:
         case CompanyStatus():
             return _company_status(state)
-        case ListEmployees():
-            return _employee_list(state)
-        case BrowseMarket():
-            return browse_market(state, command)
         case ListTasks():
             return _task_list(state, command)
         case InspectTask():
@@ -100,7 +115,7 @@ def _company_status(state: State) -> JsonObject:
         "funds_cents": state.funds_cents,
         "prestige": {name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
         "sim_time": iso_time(state.now_us),
-        "horizon_end": iso_time(state.calendar.horizon_us),
+        "horizon_end": state.calendar.horizon_end,
         "tasks": {**counts},
         "employees": len(state.employees),
         "next_payroll": None if next_payroll_us is None else iso_time(next_payroll_us),
@@ -109,27 +124,19 @@ def _company_status(state: State) -> JsonObject:
     }
 
 
-def _employee_list(state: State) -> JsonObject:
+def _employee_list(state: State) -> tuple[JsonObject, str]:
     active: list[list[Json]] = [[] for _ in state.employees]
     for task in state.tasks:
         if task.status == "active":
             for member in task.team:
                 active[member.employee - 1].append(task.task_id)
-    return {
-        "count": len(state.employees),
-        "employees": [
-            {
-                "name": employee.name,
-                "tier": employee.tier,
-                "salary_cents": employee.salary_cents,
-                "skill_rates": {
-                    name: round(rate / 10_000, 2) for name, rate in zip(DOMAINS, employee.rates_e4, strict=True)
-                },
-                "active_tasks": active[employee.number - 1],
-            }
-            for employee in state.employees
-        ],
-    }
+    rows: list[Json] = []
+    rows_json: list[str] = []
+    for employee, tasks in zip(state.employees, active, strict=True):
+        rows.append({**employee.profile(), "active_tasks": tasks})
+        rows_json.append(f'{employee.profile_json[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
+    count = len(rows)
+    return {"count": count, "employees": rows}, f'{{"count":{count},"employees":[{",".join(rows_json)}]}}'
 
 
 def _progress(task: Task) -> float:
@@ -181,7 +188,6 @@ def _inspect_own(task: Task) -> JsonObject:
 
 
 def _inspect_listed(offer: MarketTask) -> JsonObject:
-    rows = sorted(zip(offer.domains, offer.quantities, strict=True))
     return {
         **_inspected_head(offer, "market"),
         "accepted_at": None,
@@ -189,7 +195,7 @@ def _inspect_listed(offer: MarketTask) -> JsonObject:
         "completed_at": None,
         "success": None,
         "progress_pct": 0.0,
-        "requirements": [_requirement(domain, units * 10_000, 0) for domain, units in rows],
+        "requirements": [_requirement(domain, units * 10_000, 0) for domain, units in offer.requirements],
         "assignments": [],
     }
 

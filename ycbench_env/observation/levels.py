@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from ycbench_env.rules.number import round_double
 
-__all__ = ["Json", "JsonObject", "level", "percent", "quantity"]
-
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-"""A JSON value."""
-
-JsonObject: TypeAlias = "dict[str, Json]"
-"""A JSON object."""
+__all__ = ["level", "percent", "quantity"]
 
 
 def level(milli: int) -> float:

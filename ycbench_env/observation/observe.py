@@ -20,8 +20,8 @@ __all__ = ["MAX_RUNWAY_MONTHS", "MAX_TEXT_LENGTH", "Observation", "observe"]
 MAX_TEXT_LENGTH: Final = 65_536
 """Longest ``text`` of an observation, in characters."""
 
-MAX_RUNWAY_MONTHS: Final = 1e15
-"""Stands for a runway without end, in a company without payroll."""
+MAX_RUNWAY_MONTHS: Final = 1e19
+"""Beyond any runway in cents; stands for one without end, in a company without payroll."""
 
 _NO_REPORT: Final = TurnReport()
 
@@ -69,7 +69,7 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
     active, planned = statuses.count("active"), statuses.count("planned")
     runway = runway_months(state)
     payroll = state.monthly_payroll_cents
-    sim_time, horizon_end = iso_time(state.now_us), iso_time(state.calendar.horizon_us)
+    sim_time, horizon_end = iso_time(state.now_us), state.calendar.horizon_end
     turn = state.turns_played + 1
     events = report.events_json()
     status = (

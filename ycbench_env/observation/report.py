@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_env.json_text import to_json
 from ycbench_env.observation.wake import wake_event
 
 if TYPE_CHECKING:
-    from ycbench_env.observation.levels import Json, JsonObject
+    from ycbench_env.json_text import JsonObject
     from ycbench_env.types.event import Event
 
-__all__ = ["MAX_COMMAND_ECHO", "MAX_JSON_LENGTH", "Answer", "TurnReport", "cut_text", "to_json"]
+__all__ = ["MAX_COMMAND_ECHO", "MAX_JSON_LENGTH", "Answer", "TurnReport", "cut_text"]
 
 MAX_JSON_LENGTH: Final = 262_144
 """Longest ``events`` and ``results`` text of an observation, in characters."""
@@ -21,12 +21,8 @@ MAX_JSON_LENGTH: Final = 262_144
 MAX_COMMAND_ECHO: Final = 400
 """Longest piece of a command that an observation repeats, in characters."""
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
-
-def to_json(value: Json) -> str:
-    """Return compact JSON text."""
-    return _encode(value)
+_ROOM_FOR_MARK: Final = 64  # for the brackets and a mark that something was cut
 
 
 def cut_text(text: str, limit: int) -> str:
@@ -77,7 +73,16 @@ class TurnReport:
         """Return the events as a JSON list."""
         if not self.events:
             return "[]"
-        return _joined([to_json(wake_event(event)) for event in self.events])
+        room = MAX_JSON_LENGTH - _ROOM_FOR_MARK
+        kept: list[str] = []
+        for index, event in enumerate(self.events):
+            text = to_json(wake_event(event))
+            if len(text) > room:
+                kept.append(f'{{"type":"cut","cut_events":{len(self.events) - index}}}')
+                break
+            kept.append(text)
+            room -= len(text) + 1
+        return f"[{','.join(kept)}]"
 
     def results_json(self) -> str:
         """Return the answers as a JSON list of {"command", "ok", "output"}.
@@ -85,31 +90,20 @@ class TurnReport:
         When the list is longer than MAX_JSON_LENGTH, outputs that no longer fit become ``{"cut": characters}``, and
         answers for which even that has no room are counted in a last element ``{"cut_results": number}``.
         """
-        return _joined(
-            [
-                f'{{"command":{_encode(answer.echo)},"ok":{"true" if answer.ok else "false"},"output":{answer.output_json}}}'
-                for answer in self.answers
-            ],
-            [
-                f'{{"command":{_encode(answer.echo)},"ok":{"true" if answer.ok else "false"},"output":{{"cut":{len(answer.output_json)}}}}}'
-                for answer in self.answers
-            ]
-            if sum([len(answer.output_json) + MAX_COMMAND_ECHO for answer in self.answers]) > MAX_JSON_LENGTH
-            else None,
-        )
+        room = MAX_JSON_LENGTH - _ROOM_FOR_MARK
+        kept: list[str] = []
+        for index, answer in enumerate(self.answers):
+            text = _result_json(answer, answer.output_json)
+            if len(text) > room:
+                text = _result_json(answer, f'{{"cut":{len(answer.output_json)}}}')
+            if len(text) > room:
+                kept.append(f'{{"cut_results":{len(self.answers) - index}}}')
+                break
+            kept.append(text)
+            room -= len(text) + 1
+        return f"[{','.join(kept)}]"
 
 
-def _joined(items: list[str], shorter: list[str] | None = None) -> str:
-    """Return a JSON list of encoded items that is no longer than MAX_JSON_LENGTH."""
-    room = MAX_JSON_LENGTH - 64  # for the brackets and the mark
-    kept: list[str] = []
-    for index, item in enumerate(items):
-        text = item
-        if len(text) > room and shorter is not None:
-            text = shorter[index]
-        if len(text) > room:
-            kept.append(f'{{"cut_results":{len(items) - index}}}')
-            break
-        kept.append(text)
-        room -= len(text) + 1
-    return f"[{','.join(kept)}]"
+def _result_json(answer: Answer, output_json: str) -> str:
+    ok = "true" if answer.ok else "false"
+    return f'{{"command":{to_json(answer.echo)},"ok":{ok},"output":{output_json}}}'

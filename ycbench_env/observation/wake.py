@@ -10,7 +10,7 @@ from ycbench_env.rules.number import round_half_even
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 
 if TYPE_CHECKING:
-    from ycbench_env.observation.levels import JsonObject
+    from ycbench_env.json_text import JsonObject
     from ycbench_env.types.event import Event
 
 __all__ = ["event_type", "wake_event"]

@@ -1,10 +1,11 @@
-"""Moving time to the next event: accrue, decay, then one payroll or whatever is due. Source: Y-5.3, Y-5.4, Y-5.5, Y-6."""
+"""Moving time to the next event: accrue, decay, then one payroll or whatever is due.
+
+Source: Y-5.3, Y-5.4, Y-5.5, Y-6.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-import attrs
 
 from ycbench_env.rules.clock import business_us_between, until_midnight_us_between
 from ycbench_env.rules.economy import boosted_rate, bumped_salary, failure_penalty, tier_midpoint
@@ -19,6 +20,7 @@ from ycbench_env.rules.standing import (
 from ycbench_env.rules.work import accrued
 from ycbench_env.transition.draft import Draft
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def _accrue(draft: Draft, until_us: int) -> None:
             accrued(done, required, rate, rates.den, worked_us)
             for done, required, rate in zip(task.done_e4, task.required_e4, rates.nums, strict=True)
         )
-        draft.tasks[index] = attrs.evolve(task, done_e4=done_e4)
+        draft.tasks[index] = evolve(task, done_e4=done_e4)
 
 
 def _decay(draft: Draft, elapsed_us: int) -> None:
@@ -88,7 +90,7 @@ def _decay(draft: Draft, elapsed_us: int) -> None:
         prestige_after_decay(level, num, den, elapsed_us, world.prestige_min_milli) for level in draft.prestige_milli
     ]
     draft.clients = [
-        attrs.evolve(client, trust_milli=trust_after_decay(client.trust_milli, world.trust_decay_per_day, elapsed_us))
+        evolve(client, trust_milli=trust_after_decay(client.trust_milli, world.trust_decay_per_day, elapsed_us))
         if client.trust_milli
         else client
         for client in draft.clients
@@ -147,7 +149,7 @@ def _report_milestone(draft: Draft, index: int) -> None:
     task = draft.tasks[index]
     num, den = draft.base.config.world.milestone_ratios[task.milestones_reported]
     draft.events.append(MilestoneReached(task.task_id, 100 * num // den))
-    draft.tasks[index] = attrs.evolve(task, milestones_reported=task.milestones_reported + 1, milestone_us=None)
+    draft.tasks[index] = evolve(task, milestones_reported=task.milestones_reported + 1, milestone_us=None)
 
 
 def _complete(draft: Draft, index: int) -> None:
@@ -155,7 +157,7 @@ def _complete(draft: Draft, index: int) -> None:
     task = draft.tasks[index]
     success = draft.now_us <= task.deadline_us
     still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
-    draft.tasks[index] = attrs.evolve(
+    draft.tasks[index] = evolve(
         task,
         status="completed_success" if success else "completed_fail",
         done_e4=task.required_e4,
@@ -215,11 +217,11 @@ def _raise_skills(draft: Draft, task: Task) -> None:
     world = draft.base.config.world
     for domain in task.offer.domains:
         staff = [draft.employees[member.employee - 1] for member in task.team]
-        staff.sort(key=lambda employee: (-employee.rates_e4[domain], employee.number))  # noqa: B023 -- used at once
+        staff.sort(key=lambda employee: (-employee.rates_e4[domain], employee.number))
         for employee in staff[: world.efficient_team_size]:
             rates = list(employee.rates_e4)
             rates[domain] = boosted_rate(rates[domain], boost_e4, world.skill_rate_max_e4)
-            draft.employees[employee.number - 1] = attrs.evolve(employee, rates_e4=tuple(rates))
+            draft.employees[employee.number - 1] = evolve(employee, rates_e4=tuple(rates))
 
 
 def _raise_salaries(draft: Draft, task: Task) -> int:
@@ -232,7 +234,7 @@ def _raise_salaries(draft: Draft, task: Task) -> int:
         midpoint = tier_midpoint(tier.min_cents, tier.max_cents)
         salary = bumped_salary(employee.salary_cents, midpoint, world.salary_bump_pct, world.salary_max_cents)
         total += salary - employee.salary_cents
-        draft.employees[member.employee - 1] = attrs.evolve(employee, salary_cents=salary)
+        draft.employees[member.employee - 1] = evolve(employee, salary_cents=salary)
     return total
 
 
@@ -266,5 +268,5 @@ def _settle_trust(draft: Draft, task: Task, *, success: bool) -> int:
             trust = trust_after_loss(client.trust_milli, world.trust_fail_penalty)
             delta = trust - client.trust_milli
         if trust != client.trust_milli:
-            draft.clients[index] = attrs.evolve(client, trust_milli=trust)
+            draft.clients[index] = evolve(client, trust_milli=trust)
     return delta

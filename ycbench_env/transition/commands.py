@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
 from ycbench_env.generator import replacement
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
@@ -13,6 +11,7 @@ from ycbench_env.rules.standing import is_adversarial, prestige_after_loss, trus
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
+from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
 from ycbench_env.types.state import Assignment, Task
 from ycbench_env.vocabulary import DOMAINS
@@ -23,10 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["transition"]
 
 _OPEN_STATUSES = ("planned", "active")
+_SHOWN_NAMES = 12  # employees that a refusal lists by name
 _SHOWN = 60  # characters of an agent's text that a refusal repeats
 
 
-def transition(state: State, command: Command) -> Outcome:
+def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a line a command
     """Return what a command does: the next state, or the same state with the reason of the refusal.
 
     Commands that only ask leave the state as it is. After the end of the episode every command is refused.
@@ -70,9 +70,7 @@ def _accept(state: State, task_id: str) -> Outcome:
     accepts = list(state.slot_accepts)
     accepts[slot] += 1
     return Outcome(
-        attrs.evolve(
-            state, market=tuple(market), slot_accepts=tuple(accepts), tasks=(*state.tasks, _planned(state, offer))
-        )
+        evolve(state, market=tuple(market), slot_accepts=tuple(accepts), tasks=(*state.tasks, _planned(state, offer)))
     )
 
 
@@ -90,7 +88,9 @@ def _planned(state: State, offer: MarketTask) -> Task:
     days = deadline_days(max(quantities), world.deadline_qty_per_day, world.deadline_min_biz_days)
     work_us = days * (world.workday_end_hour - world.workday_start_hour) * HOUR_US
     if adversarial:  # after the deadline is set: that is the trap
-        quantities = [inflated_quantity(quantity, world.loyalty_severity, client.loyalty_milli) for quantity in quantities]
+        quantities = [
+            inflated_quantity(quantity, world.loyalty_severity, client.loyalty_milli) for quantity in quantities
+        ]
     return Task(
         offer=offer,
         status="planned",
@@ -133,14 +133,14 @@ def _assign(state: State, command: AssignTask) -> Outcome:
         return Outcome(state)
     draft = Draft.of(state)
     team = sorted([*task.team, *joined], key=lambda member: member.employee)
-    draft.tasks[index] = attrs.evolve(task, team=tuple(team))
+    draft.tasks[index] = evolve(task, team=tuple(team))
     if task.status == "active":
         draft.reforecast(draft.active_sharing(named))
     return Outcome(draft.freeze())
 
 
 def _known_names(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= 12 else f"{names[0]} to {names[-1]}"
+    return ", ".join(names) if len(names) <= _SHOWN_NAMES else f"{names[0]} to {names[-1]}"
 
 
 def _dispatch(state: State, task_id: str) -> Outcome:
@@ -154,7 +154,7 @@ def _dispatch(state: State, task_id: str) -> Outcome:
             state, f"{task.task_id} has nobody assigned; first: task assign --task-id {task.task_id} --employees Emp_1"
         )
     draft = Draft.of(state)
-    draft.tasks[index] = attrs.evolve(task, status="active")
+    draft.tasks[index] = evolve(task, status="active")
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
     return Outcome(draft.freeze())
 
@@ -167,7 +167,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
     world = state.config.world
     draft = Draft.of(state)
     task = state.tasks[index]
-    draft.tasks[index] = attrs.evolve(task, status="cancelled", completion_us=None, milestone_us=None)
+    draft.tasks[index] = evolve(task, status="cancelled", completion_us=None, milestone_us=None)
     num, den = world.penalty_cancel_multiplier_ratio
     for domain in task.offer.domains:
         draft.prestige_milli[domain] = prestige_after_loss(
@@ -176,7 +176,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
     for place, client in enumerate(draft.clients):
         if client.name == task.offer.client_name:
             trust = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
-            draft.clients[place] = attrs.evolve(client, trust_milli=trust)
+            draft.clients[place] = evolve(client, trust_milli=trust)
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
     return Outcome(draft.freeze())
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ycbench_env.rules.clock import add_business
-from ycbench_env.rules.number import Ratio
 from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
+from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import LedgerEntry, Task
 
 if TYPE_CHECKING:
+    from ycbench_env.rules.number import Ratio
     from collections.abc import Collection
 
     from ycbench_env.types.event import Event
@@ -63,7 +64,7 @@ class Draft:
 
     def freeze(self) -> State:
         """Return the state that this draft describes."""
-        return attrs.evolve(
+        return evolve(
             self.base,
             now_us=self.now_us,
             funds_cents=self.funds_cents,
@@ -125,7 +126,7 @@ class Draft:
                     milestone_work(task.done_e4, task.required_e4, rates.nums, rates.den, num, den)
                 )
             completion_us = self._after(completion_work(remaining, rates.nums, rates.den))
-            self.tasks[index] = attrs.evolve(task, completion_us=completion_us, milestone_us=milestone_us)
+            self.tasks[index] = evolve(task, completion_us=completion_us, milestone_us=milestone_us)
 
     def _after(self, work: Ratio) -> int | None:
         """Return when an amount of business time has passed from now; now for none, None for never."""

@@ -16,6 +16,7 @@ import attrs
 
 from ycbench_env.config import load_config
 from ycbench_env.errors import ConfigError, StateError
+from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task
 from ycbench_env.vocabulary import LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 
@@ -31,6 +32,8 @@ _MAGIC: Final = b"YCBS"
 _HEAD: Final = len(_MAGIC) + 1 + 4
 _END_REASONS: Final = (None, "bankruptcy", "horizon_end")
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
+_LOW_BITS: Final = 0x7F  # a byte of a varint: seven bits and a flag that more follow
+_MORE: Final = 0x80
 _PAYROLL: Final = LEDGER_CATEGORIES.index("monthly_payroll")
 _T = TypeVar("_T")
 
@@ -41,8 +44,8 @@ class _Writer:
 
     def integer(self, value: int) -> None:
         rest = value << 1 if value >= 0 else (-value << 1) - 1
-        while rest > 0x7F:
-            self.data.append(rest & 0x7F | 0x80)
+        while rest > _LOW_BITS:
+            self.data.append(rest & _LOW_BITS | _MORE)
             rest >>= 7
         self.data.append(rest)
 
@@ -72,9 +75,9 @@ class _Reader:
         while True:
             byte = self.data[self.place]
             self.place += 1
-            value |= (byte & 0x7F) << shift
+            value |= (byte & _LOW_BITS) << shift
             shift += 7
-            if byte < 0x80:
+            if byte < _MORE:
                 return value >> 1 if value & 1 == 0 else -((value + 1) >> 1)
 
     def integers(self) -> tuple[int, ...]:
@@ -104,7 +107,7 @@ def state_to_bytes(state: State) -> bytes:
 
 
 def state_digest(state: State) -> str:
-    """Return the SHA-256 of the world as hex: money, clock, tasks, staff, clients; no turn counters, no configuration."""
+    """Return the SHA-256 of the world as hex: money, clock, tasks, staff and clients, no turn counters."""
     writer = _Writer()
     _write_world(writer, state)
     return sha256(bytes(writer.data)).hexdigest()
@@ -138,7 +141,7 @@ def _read_state(reader: _Reader) -> State:
     except (ConfigError, IndexError, ValueError, UnicodeDecodeError) as error:
         msg = f"saved state does not fit this version: {error}"
         raise StateError(msg) from error
-    return attrs.evolve(state, turns_played=turns_played, idle_turns=idle_turns)
+    return evolve(state, turns_played=turns_played, idle_turns=idle_turns)
 
 
 def _write_world(writer: _Writer, state: State) -> None:

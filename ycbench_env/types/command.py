@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    import datetime
+    import datetime as dt
 
 __all__ = [
     "AcceptTask",
+    "AppendScratchpad",
     "AssignTask",
     "BrowseMarket",
     "CancelTask",
@@ -28,7 +29,6 @@ __all__ = [
     "ListClients",
     "ListEmployees",
     "ListTasks",
-    "AppendScratchpad",
     "ReadScratchpad",
     "ReportMonthly",
     "Resume",
@@ -114,8 +114,8 @@ class ClientHistory:
 class FinanceLedger:
     """``finance ledger``; both days are included."""
 
-    date_from: datetime.date | None = None
-    date_to: datetime.date | None = None
+    date_from: dt.date | None = None
+    date_to: dt.date | None = None
     category: str | None = None
 
 
@@ -123,8 +123,8 @@ class FinanceLedger:
 class ReportMonthly:
     """``report monthly``; a month is given as its first day, both months are included."""
 
-    month_from: datetime.date | None = None
-    month_to: datetime.date | None = None
+    month_from: dt.date | None = None
+    month_to: dt.date | None = None
 
 
 @attrs.frozen

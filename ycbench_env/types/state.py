@@ -1,26 +1,33 @@
 """The state of the world: everything that exists, hidden figures included, as immutable values.
 
-What an agent may see of it is decided in ``ycbench_env.observation`` alone. Fields marked "Hidden." never reach an
-agent. Source: Y-2, Y-4, Y-7.
+Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent may see is decided in
+``ycbench_env.observation`` alone; fields marked "Hidden." never reach an agent. Source: Y-2, Y-4, Y-7.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Self
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import attrs
 
+from ycbench_env.json_text import to_json
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
-from ycbench_env.units import micros_of_date
+from ycbench_env.units import iso_time, micros_of_date
+from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
     from ycbench_env.config import Config
+    from ycbench_env.json_text import JsonObject
 
 __all__ = ["Assignment", "Calendar", "Client", "Employee", "LedgerEntry", "MarketTask", "State", "Task"]
 
+Cached: TypeAlias = tuple[tuple[str, str], ...]
+"""Cached properties and the field that each depends on, see ``evolve``."""
 
-@attrs.frozen
+
+@attrs.frozen(slots=False)
 class Employee:
     """A member of the staff.
 
@@ -36,13 +43,38 @@ class Employee:
     salary_cents: int
     rates_e4: tuple[int, ...]
 
+    CACHED: ClassVar[Cached] = (
+        ("shown_rates", "rates_e4"),
+        ("profile_json", "rates_e4"),
+        ("profile_json", "salary_cents"),
+    )
+
     @property
     def name(self) -> str:
         """The name that the agent uses."""
         return f"Emp_{self.number}"
 
+    @functools.cached_property
+    def shown_rates(self) -> tuple[float, ...]:
+        """Base rates as they are shown, 2 places."""
+        return tuple(round(rate / 10_000, 2) for rate in self.rates_e4)
 
-@attrs.frozen
+    def profile(self) -> JsonObject:
+        """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
+        return {
+            "name": self.name,
+            "tier": self.tier,
+            "salary_cents": self.salary_cents,
+            "skill_rates": dict(zip(DOMAINS, self.shown_rates, strict=True)),
+        }
+
+    @functools.cached_property
+    def profile_json(self) -> str:
+        """The profile as JSON; kept, since the staff is listed far more often than it changes."""
+        return to_json(self.profile())
+
+
+@attrs.frozen(slots=False)
 class Client:
     """A client and the trust it has in the company.
 
@@ -62,8 +94,10 @@ class Client:
     loyalty_milli: int
     reward_multiplier_milli: int
 
+    CACHED: ClassVar[Cached] = ()
 
-@attrs.frozen
+
+@attrs.frozen(slots=False)
 class MarketTask:
     """A task as the market lists it; everything here is visible.
 
@@ -96,8 +130,38 @@ class MarketTask:
         """Id of the task, unique in an episode."""
         return f"Task-{self.number}" if self.copy == 1 else f"Task-{self.number}-{self.copy}"
 
+    def listing(self) -> JsonObject:
+        """Return its line on the market, a fresh object. Source: answers (market browse)."""
+        return {
+            "task_id": self.task_id,
+            "client_name": self.client_name,
+            "required_prestige": self.required_prestige,
+            "required_trust": self.required_trust,
+            "reward_funds_cents": self.reward_cents,
+            "reward_prestige_delta": self.prestige_delta_milli / 1000,
+            "skill_boost_pct": self.skill_boost_e4 / 10_000,
+            "requirements": [
+                {"domain": DOMAINS[domain], "required_qty": float(units)} for domain, units in self.requirements
+            ],
+        }
 
-@attrs.frozen
+    @functools.cached_property
+    def listing_json(self) -> str:
+        """Its line on the market as JSON; kept, since the market is listed far more often than it changes."""
+        return to_json(self.listing())
+
+    @functools.cached_property
+    def requirements(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of domain and quantity, in domain order."""
+        return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
+
+    @functools.cached_property
+    def gate(self) -> tuple[int, int, str, tuple[int, ...]]:
+        """What accepting it needs: prestige, trust, with whom, in which domains; one look-up for the market's loop."""
+        return self.required_prestige, self.required_trust, self.client_name, self.domains
+
+
+@attrs.frozen(slots=False)
 class Assignment:
     """An employee on a task since a time."""
 
@@ -105,7 +169,7 @@ class Assignment:
     assigned_us: int
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Task:
     """An accepted task.
 
@@ -135,13 +199,15 @@ class Task:
     completion_us: int | None = None
     milestone_us: int | None = None
 
+    CACHED: ClassVar[Cached] = ()
+
     @property
     def task_id(self) -> str:
         """Id of the task, the same as on the market."""
         return self.offer.task_id
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class LedgerEntry:
     """A booking: ``ref_id`` is a task id, or an employee's name for payroll."""
 
@@ -151,7 +217,7 @@ class LedgerEntry:
     ref_id: str
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Calendar:
     """What follows from start date, horizon and workday: fixed for an episode.
 
@@ -169,6 +235,11 @@ class Calendar:
     close_us: int
     payrolls_us: tuple[int, ...]
 
+    @functools.cached_property
+    def horizon_end(self) -> str:
+        """End of the run, ISO 8601."""
+        return iso_time(self.horizon_us)
+
     @classmethod
     def from_config(cls, config: Config) -> Self:
         """Return the calendar of a configuration. Source: Y-3.1, Y-3.3."""
@@ -184,7 +255,7 @@ class Calendar:
         )
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class State:
     """Everything that decides how an episode goes on. Immutable: a transition makes a new one.
 
@@ -224,6 +295,8 @@ class State:
     turns_played: int = 0
     idle_turns: int = 0
 
+    CACHED: ClassVar[Cached] = (("market_by_reward", "market"), ("monthly_payroll_cents", "employees"))
+
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Return the state itself: nothing in it can change."""
         return self
@@ -234,10 +307,15 @@ class State:
         payrolls = self.calendar.payrolls_us
         return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
 
-    @property
+    @functools.cached_property
     def monthly_payroll_cents(self) -> int:
         """Sum of all salaries."""
         return sum([employee.salary_cents for employee in self.employees])
+
+    @functools.cached_property
+    def market_by_reward(self) -> tuple[MarketTask, ...]:
+        """Listed tasks, best paid first, equal rewards in slot order."""
+        return tuple(sorted(self.market, key=attrgetter("reward_cents"), reverse=True))
 
     @property
     def truncated(self) -> bool:

@@ -1,0 +1,220 @@
+"""YCBenchEnv: holds a state and asks the functions of the POMDP."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import gymnasium as gym
+from gymnasium.error import ResetNeeded
+
+from ycbench_env.config import Config, load_config
+from ycbench_env.errors import ConfigError, StateError
+from ycbench_env.generator import checked_seed, initial_state
+from ycbench_env.observation import TurnReport, observe
+from ycbench_env.observation.info import make_info
+from ycbench_env.reward import reward
+from ycbench_env.spaces import CommandSpace, observation_space
+from ycbench_env.termination import is_terminated, is_truncated
+from ycbench_env.turn import play_turn
+from ycbench_env.types.state import State
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from gymnasium.envs.registration import EnvSpec
+    from numpy.typing import NDArray
+
+    from ycbench_env.observation import Observation
+    from ycbench_env.observation.info import Info
+    from ycbench_env.turn import ScratchpadHandler
+
+__all__ = ["YCBenchEnv"]
+
+_RENDER_MODES: Final = ["ansi", "human", "rgb_array"]
+_SEED_BOUND: Final = 2**31  # seeds that an unseeded reset draws lie below
+
+
+class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
+    """A simulated startup, run by text commands for a year.
+
+    ## Description
+    The agent takes contracts from a market, puts employees on them, lets time pass and is paid when the work is done
+    before its deadline. Payroll falls due each month. Success builds prestige, which opens better contracts, and the
+    trust of clients, which makes their work smaller; some clients secretly inflate the work once a contract is
+    accepted. The environment is a deterministic POMDP: equal configuration, run seed and actions give equal bytes.
+
+    ## Action space
+    `CommandSpace`: one **turn**, a text with any number of commands (docs/commands.md), or a sequence of such texts.
+    Any text is answered; none raises.
+
+    ## Observation space
+    A `Dict`: the status summary as arrays of shape () and texts, `events` and `results` as JSON text, and `text`, all
+    of it for a language model. See `ycbench_env.observation.Observation`.
+
+    ## Rewards
+    The change in funds during the turn, in dollars. `info["funds_delta_cents"]` has it in cents.
+
+    ## Starting state
+    `reset(seed=k)` makes the world of run seed k: the market follows the run seed, staff and clients the world seed of
+    the configuration. A reset without seed draws the next run seed from `np_random`.
+
+    ## Episode end
+    Terminated: bankruptcy (funds below 0) or the horizon. Truncated: `max_turns` of the configuration. Afterwards every
+    command is answered with an error and changes nothing.
+
+    ## Arguments
+    `config`: a preset's name, the path of a TOML file, its tables as a dict, or a `Config`; `render_mode`: "ansi",
+    "human" or "rgb_array".
+
+    ## Version history
+    v0: first version.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": _RENDER_MODES, "render_fps": 4}
+
+    def __init__(
+        self,
+        config: str | os.PathLike[str] | Mapping[str, object] | Config = "default",
+        render_mode: str | None = None,
+    ) -> None:
+        """Make an environment; the world itself is made by ``reset``.
+
+        Raises:
+            ConfigError: The configuration or the render mode cannot be used; the message says how to put it right.
+        """
+        if render_mode is not None and render_mode not in _RENDER_MODES:
+            msg = f"render_mode: got {render_mode!r}, expected one of {', '.join(_RENDER_MODES)} or None"
+            raise ConfigError(msg)
+        self.config = load_config(config)
+        self.render_mode = render_mode
+        self.scratchpad: ScratchpadHandler | None = None
+        self._state: State | None = None
+        self._report = TurnReport()
+        world = self.config.world
+        self.action_space = CommandSpace(task_ids=world.num_market_tasks, employees=world.num_employees)
+        self.observation_space = observation_space()  # pyright: ignore[reportAttributeAccessIssue] -- Dict of a TypedDict
+
+    @property
+    def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride] -- see the setter
+        """The registration's record of how this environment was made."""
+        return self.__dict__.get("_spec")
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        """Keep the record in a form that goes to JSON and back, also where a Config object was given."""
+        if spec is not None and isinstance(spec.kwargs.get("config"), Config):
+            spec = copy.copy(spec)
+            spec.kwargs = {**spec.kwargs, "config": self.config.to_dict()}
+        self.__dict__["_spec"] = spec
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+        """Start a new episode.
+
+        Args:
+            seed: Run seed, a non-negative integer; None draws the next one from ``np_random``.
+            options: Options of wrappers (``keep_scratchpad``); this environment itself has none.
+
+        Raises:
+            SeedError: The seed is no non-negative integer.
+            ConfigError: There is an option that nobody knows.
+        """
+        if options:
+            msg = f"reset options: got {sorted(map(str, options))}, expected none; is a wrapper missing?"
+            raise ConfigError(msg)
+        run_seed = None if seed is None else checked_seed(seed)
+        super().reset(seed=run_seed)
+        if run_seed is None:
+            run_seed = int(self.np_random.integers(_SEED_BOUND))
+        self._state = initial_state(self.config, run_seed)
+        self._report = TurnReport()
+        self._show()
+        return observe(self._state, self._report), make_info(self._state, self._state, self._report, 0)
+
+    def step(self, action: str | Sequence[str]) -> tuple[Observation, float, bool, bool, Info]:
+        """Play one turn: carry out every command of a text and answer each.
+
+        Args:
+            action: A text with any number of commands, or a sequence of such texts; anything else is answered with an
+                error too.
+
+        Returns:
+            Observation, reward in dollars, terminated, truncated, info.
+
+        Raises:
+            ResetNeeded: ``reset`` was not called yet.
+        """
+        before = self._required_state()
+        turn = play_turn(before, action, self.scratchpad)
+        state = self._state = turn.state
+        self._report = turn.report
+        self._show()
+        return (
+            observe(state, turn.report),
+            reward(before, state),
+            is_terminated(state),
+            is_truncated(state),
+            make_info(before, state, turn.report, turn.invalid_commands),
+        )
+
+    def render(self) -> str | NDArray[np.uint8] | None:  # pyright: ignore[reportIncompatibleMethodOverride] -- narrower
+        """Return the picture of the present state that ``render_mode`` names.
+
+        Returns:
+            Text for "ansi", an array (height, width, 3) of uint8 for "rgb_array"; "human" prints to the terminal and
+            returns None, as does no mode at all.
+
+        Raises:
+            ResetNeeded: ``reset`` was not called yet.
+            MissingExtraError: "human" needs rich, "rgb_array" needs matplotlib.
+        """
+        if self.render_mode is None:
+            return None
+        from ycbench_env.viewer import render_state  # noqa: PLC0415 -- optional libraries behind it
+
+        return render_state(self._required_state(), self.render_mode)
+
+    def get_state(self) -> State:
+        """Return the state, hidden figures and turn counters included; immutable."""
+        return self._required_state()
+
+    def set_state(self, state: State) -> None:
+        """Go on from a state.
+
+        Raises:
+            StateError: It is no state, or belongs to another configuration.
+        """
+        if not isinstance(state, State):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers may not be typed
+            msg = f"set_state: got {type(state).__name__}, expected a State; for bytes use State.from_bytes"
+            raise StateError(msg)
+        if state.config.digest() != self.config.digest():
+            msg = "set_state: the state belongs to another configuration; make an environment with config=state.config"
+            raise StateError(msg)
+        self._state = state
+        self._report = TurnReport()
+
+    def state_hash(self) -> str:
+        """Return the SHA-256 of the world as hex: money, clock, tasks, staff, clients; no turn counters."""
+        return self._required_state().digest()
+
+    def clone(self) -> YCBenchEnv:
+        """Return an independent environment in the same state, without wrappers; cheap, for planning."""
+        twin = copy.copy(self)
+        twin.__dict__["_np_random"] = copy.deepcopy(self._np_random)
+        twin.scratchpad = copy.deepcopy(self.scratchpad)
+        twin.action_space = copy.deepcopy(self.action_space)
+        twin.observation_space = copy.deepcopy(self.observation_space)
+        return twin
+
+    def _required_state(self) -> State:
+        if self._state is None:
+            msg = "call reset() before anything else, for instance env.reset(seed=1)"
+            raise ResetNeeded(msg)
+        return self._state
+
+    def _show(self) -> None:
+        """Print the state where the mode is "human", as gymnasium expects of step and reset."""
+        if self.render_mode == "human":
+            self.render()

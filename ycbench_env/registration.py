@@ -1,0 +1,19 @@
+"""The gymnasium ids of this package."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gymnasium.envs.registration import register, registry
+
+__all__ = ["PRESET_OF_ID", "register_envs"]
+
+PRESET_OF_ID: Final = {"YCBench-v0": "default", "YCBenchReference-v0": "reference"}
+"""Each id and the preset that it plays when no config is given."""
+
+
+def register_envs() -> None:
+    """Register all ids; a second call changes nothing."""
+    for env_id, preset in PRESET_OF_ID.items():
+        if env_id not in registry:
+            register(id=env_id, entry_point="ycbench_env.env:YCBenchEnv", kwargs={"config": preset})

@@ -1,0 +1,20 @@
+"""When an episode is over. Source: Y-5.7, Y-9."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ycbench_env.types.state import State
+
+__all__ = ["is_terminated", "is_truncated"]
+
+
+def is_terminated(state: State) -> bool:
+    """Return whether the world has ended: bankruptcy or horizon. Source: Y-5.7."""
+    return state.terminal_reason is not None
+
+
+def is_truncated(state: State) -> bool:
+    """Return whether the turn limit alone ended the episode. Source: Y-9."""
+    return state.truncated

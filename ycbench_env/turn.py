@@ -1,0 +1,147 @@
+"""One turn: any number of commands, answered in order, and the forced advance. Source: Y-9."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final, Protocol
+
+import attrs
+
+from ycbench_env.actions import help_text, parse_turn
+from ycbench_env.json_text import to_json
+from ycbench_env.observation import Answer, TurnReport, encoded_answer
+from ycbench_env.transition import advance, transition
+from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Help, ReadScratchpad, WriteScratchpad
+from ycbench_env.types.evolve import evolve
+
+if TYPE_CHECKING:
+    from ycbench_env.actions import ParsedCommand
+    from ycbench_env.json_text import JsonObject
+    from ycbench_env.types.event import Event
+    from ycbench_env.types.state import State
+
+__all__ = ["MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
+
+MemoryCommand = ReadScratchpad | WriteScratchpad | AppendScratchpad | ClearScratchpad
+"""Commands that a scratchpad wrapper answers."""
+
+_MEMORY_COMMANDS: Final = (ReadScratchpad, WriteScratchpad, AppendScratchpad, ClearScratchpad)
+_SKIPPED: Final = "skipped: the command before && failed"
+_NO_SCRATCHPAD: Final = "there is no scratchpad in this environment (wrap it in ycbench_env.wrappers.ScratchpadMemory)"
+_INTERNAL: Final = "internal error, reported to the operator; nothing was changed"
+_log: Final = logging.getLogger("ycbench_env")
+
+
+class ScratchpadHandler(Protocol):
+    """Answers the scratchpad's commands in their place within a turn; it is no part of the world."""
+
+    def answer(self, command: MemoryCommand) -> JsonObject:
+        """Carry a command out and return its answer, ``{"error": text}`` when it is refused."""
+        ...
+
+
+@attrs.frozen
+class PlayedTurn:
+    """A turn and what came of it.
+
+    Args:
+        state: The state after the turn.
+        report: Answers and events, for the observation.
+        invalid_commands: How many commands were not grammatical.
+    """
+
+    state: State
+    report: TurnReport
+    invalid_commands: int
+
+
+def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None = None) -> PlayedTurn:
+    """Return what a turn does to a state; never raises on what an agent says.
+
+    Args:
+        state: The state before the turn.
+        action: A text with any number of commands, or a sequence of such texts.
+        scratchpad: Who answers the scratchpad's commands, None for a refusal.
+
+    Source: Y-9.
+    """
+    commands = parse_turn(action)
+    if state.end_reason is not None:
+        return _refused_turn(state, commands)
+    before = state
+    answers: list[Answer] = []
+    events: list[Event] = []
+    invalid = 0
+    failed = False
+    for parsed in commands:
+        if parsed.chained and failed:
+            answers.append(_refusal(parsed.text, _SKIPPED))
+            continue
+        if parsed.command is None:
+            invalid += 1
+            answers.append(_refusal(parsed.text, parsed.error or ""))
+        else:
+            state, reply, happened = _carry_out(state, parsed, scratchpad)
+            answers.append(reply)
+            events.extend(happened)
+        failed = not answers[-1].ok
+    state, forced = _count_turn(before, state)
+    if forced:
+        outcome = advance(state)
+        state = outcome.state
+        events.extend(outcome.events)
+    return PlayedTurn(state, TurnReport(tuple(answers), tuple(events), forced), invalid)
+
+
+def _count_turn(before: State, state: State) -> tuple[State, bool]:
+    """Return the state with its turn counters moved on, and whether time must be moved by force. Source: Y-9."""
+    idle = 0 if state.now_us != before.now_us else before.idle_turns + 1
+    limit = state.config.loop.auto_advance_after_turns
+    forced = 0 < limit <= idle and state.terminal_reason is None
+    counted = evolve(state, turns_played=state.turns_played + 1, idle_turns=0 if forced else idle)
+    return counted, forced
+
+
+def _refused_turn(state: State, commands: tuple[ParsedCommand, ...]) -> PlayedTurn:
+    """Answer every command of a turn after the end; nothing changes. Source: Y-9."""
+    reason = f"the episode is over ({state.end_reason}); only reset starts a new one"
+    answers = tuple(_refusal(parsed.text, reason) for parsed in commands)
+    invalid = sum([parsed.command is None for parsed in commands])
+    return PlayedTurn(state, TurnReport(answers), invalid)
+
+
+def _carry_out(
+    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None
+) -> tuple[State, Answer, tuple[Event, ...]]:
+    """Return the state after a command, its answer and what happened.
+
+    A fault of this program is logged for the operator and answered without a trace; the world stays as it was.
+    """
+    try:
+        return _answered(state, parsed, scratchpad)
+    except Exception:  # noqa: BLE001 -- the documented rule for internal faults (docs/rules.md, Y-9)
+        _log.exception("internal error in command %r", parsed.text[:200])
+        return state, _refusal(parsed.text, _INTERNAL), ()
+
+
+def _answered(
+    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None
+) -> tuple[State, Answer, tuple[Event, ...]]:
+    command = parsed.command
+    if isinstance(command, Help) and state.end_reason is None:
+        return state, _reply(parsed.text, {"help": help_text(command.topic)}), ()
+    if isinstance(command, _MEMORY_COMMANDS) and state.end_reason is None:
+        output: JsonObject = {"error": _NO_SCRATCHPAD} if scratchpad is None else scratchpad.answer(command)
+        return state, _reply(parsed.text, output), ()
+    assert command is not None  # noqa: S101 -- the caller has looked
+    outcome = transition(state, command)
+    output, output_json = encoded_answer(state, command, outcome)
+    return outcome.state, Answer(parsed.text, outcome.refusal is None, output, output_json), outcome.events
+
+
+def _reply(text: str, output: JsonObject) -> Answer:
+    return Answer(text, "error" not in output, output, to_json(output))
+
+
+def _refusal(text: str, reason: str) -> Answer:
+    return _reply(text, {"error": reason})

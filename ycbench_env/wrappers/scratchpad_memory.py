@@ -1,0 +1,130 @@
+"""ScratchpadMemory: notes that survive the loss of context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+from ycbench_env.errors import ConfigError
+from ycbench_env.observation import MAX_TEXT_LENGTH
+from ycbench_env.spaces import UnicodeText
+from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ycbench_env.json_text import JsonObject
+    from ycbench_env.turn import MemoryCommand
+
+__all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes"]
+
+DEFAULT_MAX_LENGTH: Final = 32_768
+"""Longest notes, in characters, when nothing else is said."""
+
+_HEADING: Final = "\nScratchpad:\n"
+
+
+def edited_notes(notes: str, command: MemoryCommand) -> str:
+    """Return the notes after a command; ``append`` adds a line."""
+    match command:
+        case ReadScratchpad():
+            return notes
+        case WriteScratchpad():
+            return command.content
+        case AppendScratchpad():
+            return f"{notes}\n{command.content}" if notes else command.content
+        case ClearScratchpad():
+            return ""
+
+
+@attrs.define
+class Scratchpad:
+    """Notes and their limit; answers the scratchpad's commands in their place within a turn.
+
+    Args:
+        max_length: Longest notes, in characters.
+        notes: The notes as they stand.
+    """
+
+    max_length: int
+    notes: str = ""
+
+    def answer(self, command: MemoryCommand) -> JsonObject:
+        """Carry a command out; one that would make the notes too long is refused and changes nothing."""
+        notes = edited_notes(self.notes, command)
+        if len(notes) > self.max_length:
+            msg = (
+                f"notes would be {len(notes)} characters long, at most {self.max_length} are kept; nothing was changed"
+            )
+            return {"error": msg}
+        self.notes = notes
+        return {"ok": True, "content": notes}
+
+
+class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Answers ``scratchpad read|write|append|clear`` and puts the notes into every observation.
+
+    The notes come as ``observation["notes"]`` and at the end of ``observation["text"]``, as they stand at the end of
+    the turn. ``reset`` clears them unless called with ``options={"keep_scratchpad": True}``, the benchmark's setting
+    of several episodes with one memory.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], max_length: int = DEFAULT_MAX_LENGTH) -> None:
+        """Wrap an environment.
+
+        Args:
+            env: A YCBenchEnv, or one wrapped in anything that keeps its observation a dict.
+            max_length: Longest notes, in characters; a longer text is refused.
+
+        Raises:
+            ConfigError: There is a scratchpad already, or ``max_length`` is no positive integer.
+        """
+        if isinstance(max_length, bool) or max_length < 1:
+            msg = f"max_length: got {max_length!r}, expected a positive number of characters"
+            raise ConfigError(msg)
+        RecordConstructorArgs.__init__(self, max_length=max_length)
+        gym.Wrapper.__init__(self, env)
+        base: Any = env.unwrapped
+        if base.scratchpad is not None:
+            msg = "this environment has a scratchpad already; wrap it in ScratchpadMemory once"
+            raise ConfigError(msg)
+        self._pad = Scratchpad(max_length)
+        base.scratchpad = self._pad
+        spaces = dict(env.observation_space.spaces)  # pyright: ignore[reportAttributeAccessIssue] -- a Dict space
+        spaces["text"] = UnicodeText(MAX_TEXT_LENGTH + len(_HEADING) + max_length)
+        spaces["notes"] = UnicodeText(max_length)
+        self.observation_space = gym.spaces.Dict(spaces)
+
+    @property
+    def notes(self) -> str:
+        """The notes as they stand."""
+        return self._pad.notes
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start a new episode; notes are cleared unless ``options`` has ``keep_scratchpad``.
+
+        Raises:
+            ConfigError: ``keep_scratchpad`` is no bool.
+        """
+        rest = dict(options or {})
+        keep = rest.pop("keep_scratchpad", False)
+        if not isinstance(keep, bool):
+            msg = f"reset option keep_scratchpad: got {keep!r}, expected True or False"
+            raise ConfigError(msg)
+        observation, info = self.env.reset(seed=seed, options=rest or None)
+        if not keep:
+            self._pad.notes = ""
+        return self._with_notes(observation), info
+
+    def step(self, action: str | Sequence[str]) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play one turn; see YCBenchEnv.step."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._with_notes(observation), reward, terminated, truncated, info
+
+    def _with_notes(self, observation: dict[str, Any]) -> dict[str, Any]:
+        notes = self._pad.notes
+        text = f"{observation['text']}{_HEADING}{notes}" if notes else observation["text"]
+        return {**observation, "text": text, "notes": notes}
