@@ -1,0 +1,72 @@
+# `make demo` and `make test` need Python 3.11 or newer and this file; everything else is installed into .venv.
+PYTHON ?= python3
+SHARED ?= ../shared
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
+INSTALL := $(PIP) install --constraint constraints.txt
+EDITABLE := $(INSTALL) --no-build-isolation --editable
+# Every line and branch of these is tested (95 % holds for the whole).
+FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench check format conformance pins clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+# ---- the environment: a stamp file for each step, so that a second make is quick
+
+$(VENV)/.base: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This project needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || true). Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) pip editables hatchling
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.base pyproject.toml
+	$(EDITABLE) '.[cli]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base pyproject.toml
+	$(EDITABLE) '.[all]' --group dev
+	@touch $(VENV)/.run $@
+
+# ---- what people type
+
+demo: $(VENV)/.run ## play a short episode and write its report to out/
+	$(BIN)/ycbench demo --out out
+
+test: $(VENV)/.dev ## run all tests, with the coverage floors
+	@rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest --numprocesses=2 --cov --cov-report=term --cov-fail-under=95
+	@$(BIN)/coverage report --include='$(FULLY_COVERED)' --fail-under=100 > $(VENV)/floor.txt || { cat $(VENV)/floor.txt; exit 1; }
+
+bench: $(VENV)/.dev ## run the benchmarks and print their table
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
+
+check: $(VENV)/.dev ## format, lint, types and import layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## rewrite the files in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only --quiet .
+
+conformance: $(VENV)/.dev ## replay the recorded episodes that lie beside the checkout
+	@if [ ! -d '$(SHARED)/traces' ]; then echo "conformance: skipped, no records in $(SHARED) (name another folder: make conformance SHARED=...)"; else set -e; \
+	for pair in reference:reference documents:default; do \
+	  $(BIN)/python '$(SHARED)/tools/conformance.py' "$(SHARED)/traces/$${pair%:*}" --preset "$${pair#*:}" --presets '$(SHARED)/presets'; \
+	done; fi
+
+pins: ## write the newest versions that fit into constraints.txt
+	$(PYTHON) -m venv --clear build/pins
+	build/pins/bin/python -m pip install --quiet --quiet --upgrade pip
+	build/pins/bin/python -m pip install --quiet --quiet --group dev --editable . editables hatchling
+	{ grep '^#' constraints.txt; build/pins/bin/python -m pip freeze --all --exclude-editable --exclude setuptools; } > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+clean: ## remove what was made, except .venv
+	rm -rf build dist out .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .benchmarks .import_linter_cache
+	find ycbench_env agents tests -name __pycache__ -type d -prune -exec rm -rf {} +

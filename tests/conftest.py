@@ -1,0 +1,60 @@
+"""What every test shares: Hypothesis profiles, and checks that a test leaves the process as it found it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import rich.style  # noqa: F401 - draws a number when it is imported, which no test should be charged with
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("dev", deadline=None)  # a machine's load is no property of the code
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+class _ErrorRecords(logging.Handler):
+    """Keeps the messages of level ERROR and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(f"{record.name}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def no_internal_error_is_logged(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test during which the package reported a fault of its own, which an agent's reply would hide."""
+    logger = logging.getLogger("ycbench_env")
+    handler = _ErrorRecords()
+    logger.addHandler(handler)
+    yield
+    logger.removeHandler(handler)
+    if handler.messages and request.node.get_closest_marker("internal_errors_expected") is None:
+        pytest.fail("the package logged internal errors:\n" + "\n".join(handler.messages), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def process_state_is_left_alone() -> Iterator[None]:
+    """Fails a test that changed YCBENCH_* variables or advanced the global random generators."""
+    before = _process_state()
+    yield
+    for name, old, new in zip(("environment", "random", "numpy.random"), before, _process_state(), strict=True):
+        if old != new:
+            shown = f": {old} became {new}" if name == "environment" else ""
+            pytest.fail(f"the global state of {name} changed{shown}; use a generator or monkeypatch", pytrace=False)
+
+
+def _process_state() -> tuple[object, object, object]:
+    variables = {name: value for name, value in os.environ.items() if name.startswith("YCBENCH_")}
+    kind, keys, position, *_ = np.random.get_state()  # noqa: NPY002 - the legacy generator is what must stay untouched
+    return variables, random.getstate(), (kind, np.asarray(keys).tobytes(), position)

@@ -1,0 +1,195 @@
+"""What is shipped, what it needs, and what must not stand in the tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import PackageNotFoundError, requires
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MADE = {"__pycache__", "build", "dist", "out", "uv.lock"}  # and names with a leading dot, but .ci
+EXTRA_ONLY = ("cyclopts", "hypothesis", "matplotlib", "moviepy", "openai", "prompt_toolkit", "rich")
+
+
+def tree_files() -> list[Path]:
+    """The files that are or will be committed; in an exported tree without git, all but what is made."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 - whichever git is there
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode == 0 and listed.stdout:
+        return [path for name in listed.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+    return [path for path in ROOT.rglob("*") if path.is_file() and _is_part_of_the_tree(path.relative_to(ROOT))]
+
+
+def _is_part_of_the_tree(path: Path) -> bool:
+    return not any(part in MADE or (part.startswith(".") and part != ".ci") for part in path.parts)
+
+
+@pytest.fixture(scope="module")
+def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Names in a wheel that the build backend makes of this tree, without network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", build, str(folder)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(folder / done.stdout.split()[-1]) as wheel:
+        return set(wheel.namelist())
+
+
+@pytest.mark.parametrize("package", ["ycbench_env", "agents/ycbench_agents"])
+def test_the_wheel_holds_every_module_preset_and_type_marker(package: str, wheel_names: set[str]) -> None:
+    base = ROOT / Path(package).parent
+    shipped = {
+        path.relative_to(base).as_posix() for path in (ROOT / package).rglob("*") if path.suffix in {".py", ".toml"}
+    }
+    assert shipped | {f"{Path(package).name}/py.typed"} <= wheel_names
+
+
+def test_the_wheel_holds_the_presets(wheel_names: set[str]) -> None:
+    assert {"ycbench_env/presets/default.toml", "ycbench_env/presets/reference.toml"} <= wheel_names
+
+
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel_names: set[str]) -> None:
+    tops = {name.split("/")[0] for name in wheel_names}
+    assert tops == {"ycbench_env", "ycbench_agents", f"ycbench_env-{PYPROJECT['project']['version']}.dist-info"}
+
+
+def test_an_episode_runs_without_the_optional_libraries() -> None:
+    script = f"""
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRA_ONLY!r}:
+            raise ModuleNotFoundError(name + " is not installed", name=name)
+
+sys.meta_path.insert(0, Refuse())
+import gymnasium, ycbench_env, ycbench_env.wrappers
+env = gymnasium.make("YCBench-v0")
+env.reset(seed=1)
+info = env.step("yc-bench company status")[-1]
+assert info["results"][-1]["ok"], info
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_rules_import_nothing_but_math_typing_and_each_other() -> None:
+    allowed = {"__future__", "math", "typing", "collections.abc", "ycbench_env.rules"}
+    files = list((ROOT / "ycbench_env/rules").rglob("*.py"))
+    assert files
+    strange = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        for name in _imported_modules(path)
+        if name not in allowed and not name.startswith("ycbench_env.rules.")
+    }
+    assert not strange
+
+
+def test_scripted_policies_never_name_the_hidden_state() -> None:
+    files = list((ROOT / "agents/ycbench_agents/scripted").rglob("*.py"))
+    assert files
+    naming = {
+        str(path.relative_to(ROOT))
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith("ycbench_env")
+        and any(alias.name == "State" for alias in node.names)
+    }
+    assert not naming
+
+
+def _imported_modules(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute here"
+            found.add(node.module or "")
+    return found
+
+
+def test_the_core_needs_four_libraries() -> None:
+    names = {Requirement(line).name for line in PYPROJECT["project"]["dependencies"]}
+    assert names == {"attrs", "gymnasium", "numpy", "tomli-w"}
+
+
+def test_every_package_that_is_installed_is_pinned_once() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    names = [canonicalize_name(pin.name) for pin in pins]
+    assert all(pin.url is None and [part.operator for part in pin.specifier] == ["=="] for pin in pins)
+    assert len(names) == len(set(names))
+    assert _needed_packages() - set(names) == set()
+
+
+def _needed_packages() -> set[str]:
+    """Canonical names of everything that the project, its extras and its development group bring, transitively."""
+    project = PYPROJECT["project"]
+    waiting = [Requirement(line) for line in PYPROJECT["dependency-groups"]["dev"]]
+    waiting += [Requirement(line) for line in [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]]
+    waiting += [Requirement(line) for extra in project["optional-dependencies"].values() for line in extra]
+    seen: set[tuple[str, frozenset[str]]] = set()
+    while waiting:
+        requirement = waiting.pop()
+        key = (canonicalize_name(requirement.name), frozenset(requirement.extras))
+        if key in seen or key[0] == "ycbench-env":
+            continue
+        seen.add(key)
+        try:
+            lines = requires(requirement.name) or []
+        except PackageNotFoundError:
+            continue
+        waiting += [needed for line in lines if _applies(needed := Requirement(line), key[1])]
+    return {name for name, _ in seen}
+
+
+def _applies(requirement: Requirement, extras: frozenset[str]) -> bool:
+    return requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+
+
+def test_the_tree_names_no_registry_and_no_path_of_a_machine() -> None:
+    pattern = re.compile(  # written so that it does not find itself
+        r"/(wor[k]|far[m]|roo[t])/|bash_job[s]|--(extra-)?index-ur[l]|/simpl[e]/|pypi\.or[g]|pythonhosted\.or[g]|registry\.npmj[s]"
+    )
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
+        for path in tree_files()
+        if path.suffix not in {".svg", ".png", ".gif", ".mp4"}
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not found
+
+
+def test_no_lock_file_is_in_the_tree() -> None:
+    locks = [path.name for path in tree_files() if re.fullmatch(r".*\.lock|pylock.*\.toml|.*-lock\.json", path.name)]
+    assert not locks
+
+
+def test_the_makefile_lists_every_target_in_its_help() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = next(line for line in text.splitlines() if line.startswith(".PHONY:")).split()[1:]
+    documented = {
+        "".join(takewhile(str.isalpha, line)) for line in text.splitlines() if re.match(r"[a-z]+:.*## ", line)
+    }
+    assert set(phony) == documented
