@@ -1,0 +1,7 @@
+"""Whoever plays YC-Bench, and what runs and judges them; uses the public face of ``ycbench_env`` only."""
+
+from ycbench_agents.base import Policy
+from ycbench_agents.registry import PolicyError, make_policy, policy_names
+from ycbench_agents.rollout import Trajectory, rollout
+
+__all__ = ["Policy", "PolicyError", "Trajectory", "make_policy", "policy_names", "rollout"]

@@ -1,0 +1,97 @@
+"""Playing an episode from reset to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import gymnasium as gym
+    from ycbench_env import Info, Observation
+
+    from ycbench_agents.base import Policy
+
+__all__ = ["Trajectory", "rollout"]
+
+
+@attrs.frozen
+class Trajectory:
+    """An episode as it was played.
+
+    Args:
+        seed: Run seed.
+        observations: What was seen: after reset and after each turn, so one more than actions.
+        actions: Turns in order.
+        rewards: Reward of each turn, in dollars.
+        infos: The infos that belong to the observations, so one more than actions.
+        terminated: Whether the world ended: bankruptcy or horizon.
+        truncated: Whether a turn limit ended the episode first.
+    """
+
+    seed: int
+    observations: tuple[Observation, ...]
+    actions: tuple[str | Sequence[str], ...]
+    rewards: tuple[float, ...]
+    infos: tuple[Info, ...]
+    terminated: bool
+    truncated: bool
+
+    @property
+    def total_return(self) -> float:
+        """Sum of all rewards, in dollars, exact to the cent."""
+        return sum(info["funds_delta_cents"] for info in self.infos) / 100
+
+    @property
+    def final_funds_cents(self) -> int:
+        """Funds at the end, in cents; negative when bankrupt."""
+        return int(self.observations[-1]["funds_cents"])
+
+    @property
+    def terminal_reason(self) -> str | None:
+        """Why the episode ended: bankruptcy, horizon_end or max_turns; None when it was cut off from outside."""
+        return self.infos[-1]["terminal_reason"]
+
+    @property
+    def turns(self) -> int:
+        """Number of turns played."""
+        return len(self.actions)
+
+
+def rollout(env: gym.Env[Any, Any], policy: Policy, seed: int, *, max_turns: int | None = None) -> Trajectory:
+    """Return the trajectory of one episode.
+
+    Args:
+        env: The environment; it is reset here and left at the end of the episode.
+        policy: Who plays; it is reset with the same seed.
+        seed: Run seed, a non-negative integer.
+        max_turns: Stop after so many turns, None for no limit; needed only where the configuration turns the forced
+            advance off and the policy may let time stand still for ever.
+
+    Raises:
+        SeedError: The seed is no non-negative integer.
+    """
+    observation, info = env.reset(seed=seed)
+    policy.reset(int(seed))
+    observations, infos = [observation], [info]
+    actions: list[str | Sequence[str]] = []
+    rewards: list[float] = []
+    terminated = truncated = False
+    while not (terminated or truncated) and (max_turns is None or len(actions) < max_turns):
+        action = policy.act(observation)
+        observation, reward, terminated, truncated, info = env.step(action)
+        actions.append(action)
+        observations.append(observation)
+        rewards.append(float(reward))
+        infos.append(info)  # pyright: ignore[reportArgumentType] -- gymnasium types infos as plain dicts
+    return Trajectory(
+        seed=int(seed),
+        observations=tuple(observations),
+        actions=tuple(actions),
+        rewards=tuple(rewards),
+        infos=tuple(infos),  # pyright: ignore[reportArgumentType] -- as above
+        terminated=terminated,
+        truncated=truncated,
+    )

@@ -1,0 +1,1 @@
+"""Rule-based policies, one readable file each; they see observations and nothing else."""
