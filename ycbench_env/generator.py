@@ -13,7 +13,7 @@ from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
 from ycbench_env.rules.number import round_double
 from ycbench_env.rules.standing import client_tier_index
-from ycbench_env.types.state import Calendar, Client, Employee, MarketTask, State
+from ycbench_env.types.state import TASKS_A_SLOT, Calendar, Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _ADVERSARIAL_MULTIPLIER: Final = 1.875
 _ONE_SPECIALTY_CHANCE: Final = 0.6
 _FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
-_TASKS_A_SLOT: Final = 1000  # ids and streams of a slot's replacements (Y-2.5)
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
 
@@ -145,14 +144,20 @@ def _initial_task(world: WorldConfig, seed: int, number: int, client: Client) ->
 def replacement(state: State, slot: int) -> MarketTask:
     """Return the task that comes into a slot when its task is accepted. Source: Y-2.5."""
     accepted = state.market[slot]
-    number = slot * _TASKS_A_SLOT + state.slot_accepts[slot]
-    used = [task.copy for task in state.market if task.number == number]
-    used += [task.offer.copy for task in state.tasks if task.offer.number == number]
+    number = slot * TASKS_A_SLOT + state.slot_accepts[slot]
     rng = stream(state.run_seed, f"replenish_{number}")
     client = state.client(accepted.client_name)
-    return _draw_task(
-        state.config.world, rng, (number, max(used, default=0) + 1), client, accepted.required_prestige, 1.0
-    )
+    identity = number, _copies_issued(state, number) + 1
+    return _draw_task(state.config.world, rng, identity, client, accepted.required_prestige, 1.0)
+
+
+def _copies_issued(state: State, number: int) -> int:
+    """Return how many tasks of an episode have had a number in their id; they are all on the market or accepted."""
+    if number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT:
+        return 0  # no task of the start has it, and no other slot has come so far
+    copies = [task.copy for task in state.market if task.number == number]
+    copies += [task.offer.copy for task in state.tasks if task.offer.number == number]
+    return max(copies, default=0)
 
 
 def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in common

@@ -1,9 +1,15 @@
 """JSON values and their compact text."""
 
-import json
-from typing import Final, TypeAlias
+from __future__ import annotations
 
-__all__ = ["Json", "JsonObject", "to_json"]
+import json
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Json", "JsonObject", "text_json", "to_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A JSON value."""
@@ -12,6 +18,10 @@ JsonObject: TypeAlias = "dict[str, Json]"
 """A JSON object."""
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+text_json: Final[Callable[[str], str]] = encode_basestring
+"""Return a text as a JSON string; the same as ``to_json``, without setting an encoder up."""
 
 
 def to_json(value: Json) -> str:

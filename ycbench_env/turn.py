@@ -40,7 +40,7 @@ class ScratchpadHandler(Protocol):
         ...
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class PlayedTurn:
     """A turn and what came of it.
 

@@ -106,9 +106,7 @@ def runway_months(state: State) -> float | None:
 
 
 def _company_status(state: State) -> JsonObject:
-    counts = dict.fromkeys(("active", "planned", "completed", "cancelled"), 0)
-    for task in state.tasks:
-        counts["completed" if task.status.startswith("completed") else task.status] += 1
+    counts = state.status_counts
     next_payroll_us = state.next_payroll_us
     return {
         "company_name": state.config.sim.company_name,
@@ -116,7 +114,12 @@ def _company_status(state: State) -> JsonObject:
         "prestige": {name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
         "sim_time": iso_time(state.now_us),
         "horizon_end": state.calendar.horizon_end,
-        "tasks": {**counts},
+        "tasks": {
+            "active": counts["active"],
+            "planned": counts["planned"],
+            "completed": counts["completed_success"] + counts["completed_fail"],
+            "cancelled": counts["cancelled"],
+        },
         "employees": len(state.employees),
         "next_payroll": None if next_payroll_us is None else iso_time(next_payroll_us),
         "monthly_payroll_cents": state.monthly_payroll_cents,
@@ -126,10 +129,10 @@ def _company_status(state: State) -> JsonObject:
 
 def _employee_list(state: State) -> tuple[JsonObject, str]:
     active: list[list[Json]] = [[] for _ in state.employees]
-    for task in state.tasks:
-        if task.status == "active":
-            for member in task.team:
-                active[member.employee - 1].append(task.task_id)
+    for index in state.active_indices:
+        task = state.tasks[index]
+        for member in task.team:
+            active[member.employee - 1].append(task.task_id)
     rows: list[Json] = []
     rows_json: list[str] = []
     for employee, tasks in zip(state.employees, active, strict=True):
@@ -302,9 +305,10 @@ def _client_list(state: State) -> JsonObject:
 
 def _client_history(state: State) -> JsonObject:
     rows: list[Json] = []
+    outcomes = [(task.offer.client_name, task.status) for task in state.tasks if task.completed_us is not None]
     for name, place in _clients_by_name(state):
-        statuses = [task.status for task in state.tasks if task.offer.client_name == name]
-        succeeded, failed = statuses.count("completed_success"), statuses.count("completed_fail")
+        succeeded = outcomes.count((name, "completed_success"))
+        failed = outcomes.count((name, "completed_fail"))
         rows.append(
             {
                 "client_name": name,

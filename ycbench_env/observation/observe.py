@@ -65,8 +65,7 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
         state: The state after the turn.
         report: The turn's answers and events; nothing at the start of an episode.
     """
-    statuses = [task.status for task in state.tasks]
-    active, planned = statuses.count("active"), statuses.count("planned")
+    active, planned = state.status_counts["active"], state.status_counts["planned"]
     runway = runway_months(state)
     payroll = state.monthly_payroll_cents
     sim_time, horizon_end = iso_time(state.now_us), state.calendar.horizon_end

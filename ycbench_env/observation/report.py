@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_env.json_text import to_json
+from ycbench_env.json_text import text_json, to_json
 from ycbench_env.observation.wake import wake_event
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def cut_text(text: str, limit: int) -> str:
     return text[: max(0, limit - len(mark))] + mark[:limit]
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Answer:
     """A command and what was answered.
 
@@ -55,7 +55,7 @@ class Answer:
         return cut_text(self.command, MAX_COMMAND_ECHO)
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class TurnReport:
     """What the observation after a turn tells besides the state.
 
@@ -106,4 +106,4 @@ class TurnReport:
 
 def _result_json(answer: Answer, output_json: str) -> str:
     ok = "true" if answer.ok else "false"
-    return f'{{"command":{to_json(answer.echo)},"ok":{ok},"output":{output_json}}}'
+    return f'{{"command":{text_json(answer.echo)},"ok":{ok},"output":{output_json}}}'

@@ -50,10 +50,11 @@ def advance(state: State) -> Outcome:
 def _next_stop(draft: Draft) -> tuple[int, bool]:
     """Return when time stops next and whether that is a payroll, which comes before all else. Source: Y-5.3 step 1."""
     target_us = draft.base.calendar.horizon_us
-    for task in draft.tasks:
+    for index in draft.active:
+        task = draft.tasks[index]
         for forecast_us in (task.completion_us, task.milestone_us):
-            if forecast_us is not None and task.status == "active":
-                target_us = min(target_us, forecast_us)
+            if forecast_us is not None and forecast_us < target_us:
+                target_us = forecast_us
     payroll_us = draft.base.next_payroll_us
     if payroll_us is not None and payroll_us <= target_us:
         return payroll_us, True
@@ -70,7 +71,7 @@ def _accrue(draft: Draft, until_us: int) -> None:
     if worked_us == 0:
         return
     load = draft.load()
-    for index in draft.active_indices():
+    for index in draft.active:
         task = draft.tasks[index]
         rates = draft.rates(task, load)
         done_e4 = tuple(
@@ -117,12 +118,12 @@ def _process_due(draft: Draft) -> None:
         completed = _first_due_completion(draft)
         if completed is not None:
             _complete(draft, completed)
-            draft.reforecast(draft.active_indices())
+            draft.reforecast(draft.active)
             continue
         reached = _first_due_milestone(draft)
         if reached is not None:
             _report_milestone(draft, reached)
-            draft.reforecast(draft.active_indices())
+            draft.reforecast(draft.active)
             continue
         if draft.now_us >= draft.base.calendar.horizon_us:
             draft.events.append(HorizonEnd())
@@ -131,16 +132,18 @@ def _process_due(draft: Draft) -> None:
 
 
 def _first_due_completion(draft: Draft) -> int | None:
-    for index, task in enumerate(draft.tasks):
-        if task.status == "active" and task.completion_us is not None and task.completion_us <= draft.now_us:
+    for index in draft.active:
+        completion_us = draft.tasks[index].completion_us
+        if completion_us is not None and completion_us <= draft.now_us:
             return index
     return None
 
 
 def _first_due_milestone(draft: Draft) -> int | None:
     """Return the first task with a milestone due; one that was due when its task completed still counts."""
-    for index, task in enumerate(draft.tasks):
-        if task.milestone_us is not None and task.milestone_us <= draft.now_us:
+    for index in sorted([*draft.active, *draft.just_completed]):
+        milestone_us = draft.tasks[index].milestone_us
+        if milestone_us is not None and milestone_us <= draft.now_us:
             return index
     return None
 
@@ -156,6 +159,8 @@ def _complete(draft: Draft, index: int) -> None:
     """Complete a task, as a success when its deadline is not past. Source: Y-5.5."""
     task = draft.tasks[index]
     success = draft.now_us <= task.deadline_us
+    draft.active.remove(index)
+    draft.just_completed.append(index)
     still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
     draft.tasks[index] = evolve(
         task,

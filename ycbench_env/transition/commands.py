@@ -154,7 +154,7 @@ def _dispatch(state: State, task_id: str) -> Outcome:
             state, f"{task.task_id} has nobody assigned; first: task assign --task-id {task.task_id} --employees Emp_1"
         )
     draft = Draft.of(state)
-    draft.tasks[index] = evolve(task, status="active")
+    draft.activate(index)
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
     return Outcome(draft.freeze())
 
@@ -168,6 +168,8 @@ def _cancel(state: State, task_id: str) -> Outcome:
     draft = Draft.of(state)
     task = state.tasks[index]
     draft.tasks[index] = evolve(task, status="cancelled", completion_us=None, milestone_us=None)
+    if task.status == "active":
+        draft.active.remove(index)
     num, den = world.penalty_cancel_multiplier_ratio
     for domain in task.offer.domains:
         draft.prestige_milli[domain] = prestige_after_loss(
@@ -183,7 +185,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
 
 def _resume(state: State) -> Outcome:
     """Move time to the next event; refused with nothing active. Source: Y-4.5."""
-    if not any(task.status == "active" for task in state.tasks):
+    if not state.active_indices:
         return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
     return advance(state)
 

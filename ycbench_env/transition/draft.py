@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,9 +13,9 @@ from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import LedgerEntry, Task
 
 if TYPE_CHECKING:
-    from ycbench_env.rules.number import Ratio
     from collections.abc import Collection
 
+    from ycbench_env.rules.number import Ratio
     from ycbench_env.types.event import Event
     from ycbench_env.types.state import Client, Employee, State
 
@@ -31,7 +32,11 @@ class TeamRates:
 
 @attrs.define
 class Draft:
-    """Mutable copy of what time and commands change in a state; ``events`` collects what happens."""
+    """Mutable copy of what time and commands change in a state.
+
+    ``active`` holds the places of active tasks in order of acceptance, ``just_completed`` those of tasks completed
+    since the draft was made; ``events`` collects what happens.
+    """
 
     base: State
     now_us: int
@@ -42,6 +47,8 @@ class Draft:
     employees: list[Employee]
     clients: list[Client]
     tasks: list[Task]
+    active: list[int]
+    just_completed: list[int]
     ledger: list[LedgerEntry]
     events: list[Event]
 
@@ -58,6 +65,8 @@ class Draft:
             employees=list(state.employees),
             clients=list(state.clients),
             tasks=list(state.tasks),
+            active=list(state.active_indices),
+            just_completed=[],
             ledger=list(state.ledger),
             events=[],
         )
@@ -77,25 +86,23 @@ class Draft:
             ledger=tuple(self.ledger),
         )
 
-    def active_indices(self) -> list[int]:
-        """Return the places of all active tasks, in order of acceptance."""
-        return [index for index, task in enumerate(self.tasks) if task.status == "active"]
+    def activate(self, index: int) -> None:
+        """Make a planned task active; its forecasts are still to be made."""
+        self.tasks[index] = evolve(self.tasks[index], status="active")
+        insort(self.active, index)
 
     def active_sharing(self, employees: Collection[int]) -> list[int]:
         """Return the places of active tasks that have one of these employees on their team."""
         return [
-            index
-            for index in self.active_indices()
-            if any(member.employee in employees for member in self.tasks[index].team)
+            index for index in self.active if any(member.employee in employees for member in self.tasks[index].team)
         ]
 
     def load(self) -> list[int]:
         """Return on how many active tasks each employee is, by number - 1. Source: Y-5.1."""
         load = [0] * len(self.employees)
-        for task in self.tasks:
-            if task.status == "active":
-                for member in task.team:
-                    load[member.employee - 1] += 1
+        for index in self.active:
+            for member in self.tasks[index].team:
+                load[member.employee - 1] += 1
         return load
 
     def rates(self, task: Task, load: list[int]) -> TeamRates:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Outcome"]
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Outcome:
     """The result of ``transition(state, command)``.
 

@@ -8,23 +8,37 @@ from __future__ import annotations
 
 import functools
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeAlias
 
 import attrs
 
 from ycbench_env.json_text import to_json
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
 from ycbench_env.units import iso_time, micros_of_date
-from ycbench_env.vocabulary import DOMAINS
+from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
 if TYPE_CHECKING:
     from ycbench_env.config import Config
     from ycbench_env.json_text import JsonObject
 
-__all__ = ["Assignment", "Calendar", "Client", "Employee", "LedgerEntry", "MarketTask", "State", "Task"]
+__all__ = ["TASKS_A_SLOT", "Assignment", "Calendar", "Client", "Employee", "LedgerEntry", "MarketTask", "State", "Task"]
+
+TASKS_A_SLOT: Final = 1000
+"""Ids and streams that belong to a slot's replacements (Y-2.5)."""
+
+_ID_PREFIX: Final = "Task-"
+_MAX_ID_DIGITS: Final = 12
 
 Cached: TypeAlias = tuple[tuple[str, str], ...]
 """Cached properties and the field that each depends on, see ``evolve``."""
+
+
+def _two_places(value_e4: int) -> float:
+    """Return ``round(value_e4 / 10_000, 2)``, in whole numbers where no tie is near, which is faster."""
+    whole, rest = divmod(value_e4, 100)
+    if rest == 50:  # noqa: PLR2004 -- a tie of the decimal, decided by its double
+        return round(value_e4 / 10_000, 2)
+    return (whole + (rest > 50)) / 100  # noqa: PLR2004 -- see above
 
 
 @attrs.frozen(slots=False)
@@ -57,7 +71,7 @@ class Employee:
     @functools.cached_property
     def shown_rates(self) -> tuple[float, ...]:
         """Base rates as they are shown, 2 places."""
-        return tuple(round(rate / 10_000, 2) for rate in self.rates_e4)
+        return tuple([_two_places(rate) for rate in self.rates_e4])
 
     def profile(self) -> JsonObject:
         """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
@@ -70,8 +84,11 @@ class Employee:
 
     @functools.cached_property
     def profile_json(self) -> str:
-        """The profile as JSON; kept, since the staff is listed far more often than it changes."""
-        return to_json(self.profile())
+        """The profile as JSON; written out, since every success changes it and the staff is listed often."""
+        rates = ",".join([f'"{name}":{rate!r}' for name, rate in zip(DOMAINS, self.shown_rates, strict=True)])
+        return (
+            f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents},"skill_rates":{{{rates}}}}}'
+        )
 
 
 @attrs.frozen(slots=False)
@@ -295,7 +312,12 @@ class State:
     turns_played: int = 0
     idle_turns: int = 0
 
-    CACHED: ClassVar[Cached] = (("market_by_reward", "market"), ("monthly_payroll_cents", "employees"))
+    CACHED: ClassVar[Cached] = (
+        ("active_indices", "tasks"),
+        ("market_by_reward", "market"),
+        ("monthly_payroll_cents", "employees"),
+        ("status_counts", "tasks"),
+    )
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Return the state itself: nothing in it can change."""
@@ -311,6 +333,19 @@ class State:
     def monthly_payroll_cents(self) -> int:
         """Sum of all salaries."""
         return sum([employee.salary_cents for employee in self.employees])
+
+    @functools.cached_property
+    def active_indices(self) -> tuple[int, ...]:
+        """Places of all active tasks, in order of acceptance."""
+        return tuple([index for index, task in enumerate(self.tasks) if task.status == "active"])
+
+    @functools.cached_property
+    def status_counts(self) -> dict[str, int]:
+        """How many own tasks have each status; not to be changed."""
+        counts = dict.fromkeys(OWN_STATUSES, 0)
+        for task in self.tasks:
+            counts[task.status] += 1
+        return counts
 
     @functools.cached_property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
@@ -337,6 +372,12 @@ class State:
 
     def market_slot(self, task_id: str) -> int | None:
         """Return the slot in which the market lists a task, None when it does not."""
+        digits = task_id[len(_ID_PREFIX) :].partition("-")[0]
+        if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_ID_DIGITS:
+            number = int(digits)  # where the generator puts such a task; looking there first spares the search
+            for slot in (number - 1, number // TASKS_A_SLOT):
+                if 0 <= slot < len(self.market) and self.market[slot].task_id == task_id:
+                    return slot
         for slot, task in enumerate(self.market):
             if task.task_id == task_id:
                 return slot
@@ -344,8 +385,8 @@ class State:
 
     def task_index(self, task_id: str) -> int | None:
         """Return the place of an accepted task in ``tasks``, None when there is none of that id."""
-        for index, task in enumerate(self.tasks):
-            if task.offer.task_id == task_id:
+        for index in range(len(self.tasks) - 1, -1, -1):  # newest first: agents speak of those
+            if self.tasks[index].offer.task_id == task_id:
                 return index
         return None
 
