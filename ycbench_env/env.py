@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import gymnasium as gym
@@ -93,9 +94,17 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         self.scratchpad: ScratchpadHandler | None = None
         self._state: State | None = None
         self._report = TurnReport()
+
+    @functools.cached_property
+    def action_space(self) -> CommandSpace:  # pyright: ignore[reportIncompatibleVariableOverride] -- made when asked for
+        """Turns that the grammar understands."""
         world = self.config.world
-        self.action_space = CommandSpace(task_ids=world.num_market_tasks, employees=world.num_employees)
-        self.observation_space = observation_space()  # pyright: ignore[reportAttributeAccessIssue] -- Dict of a TypedDict
+        return CommandSpace(task_ids=world.num_market_tasks, employees=world.num_employees)
+
+    @functools.cached_property
+    def observation_space(self) -> gym.spaces.Dict:  # pyright: ignore[reportIncompatibleVariableOverride] -- as above
+        """All observations."""
+        return observation_space()
 
     @property
     def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride] -- see the setter
@@ -189,7 +198,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         if not isinstance(state, State):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers may not be typed
             msg = f"set_state: got {type(state).__name__}, expected a State; for bytes use State.from_bytes"
             raise StateError(msg)
-        if state.config.digest() != self.config.digest():
+        if state.config is not self.config and state.config.digest() != self.config.digest():
             msg = "set_state: the state belongs to another configuration; make an environment with config=state.config"
             raise StateError(msg)
         self._state = state
@@ -200,12 +209,15 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         return self._required_state().digest()
 
     def clone(self) -> YCBenchEnv:
-        """Return an independent environment in the same state, without wrappers; cheap, for planning."""
+        """Return an independent environment in the same state, without wrappers; cheap, for planning.
+
+        Its spaces are made anew: a seed given to a space is not copied (``copy.deepcopy`` copies everything).
+        """
         twin = copy.copy(self)
+        for name in ("action_space", "observation_space"):
+            twin.__dict__.pop(name, None)
         twin.__dict__["_np_random"] = copy.deepcopy(self._np_random)
         twin.scratchpad = copy.deepcopy(self.scratchpad)
-        twin.action_space = copy.deepcopy(self.action_space)
-        twin.observation_space = copy.deepcopy(self.observation_space)
         return twin
 
     def _required_state(self) -> State:

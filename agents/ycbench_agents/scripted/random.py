@@ -1,13 +1,13 @@
-"""Random: a valid command each turn, drawn from what can be done now.
+"""Random: turns of valid commands, drawn from what can be done now.
 
-It keeps track of its own tasks from the answers it gets, so that every command it gives is carried out.
+It keeps account of the market that it has seen and of its own tasks, so that every command it gives is carried out.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["RandomPolicy"]
 
-_CANCEL_CHANCE: Final = 0.05
 _LOOKS: Final = ("company status", "employee list", "client list", "client history", "finance ledger", "task list")
+_MOST_COMMANDS: Final = 6  # in one turn
+_CANCEL_CHANCE: Final = 0.05
 
 
 class RandomPolicy:
-    """Draws each turn from the commands that would be carried out now."""
+    """Draws each command from those that would be carried out now.
+
+    A turn ends after a look at the market or a step in time, since what comes then is not known yet.
+    """
 
     def __init__(self) -> None:
         """Make a policy; ``reset`` seeds it."""
@@ -36,60 +40,70 @@ class RandomPolicy:
         self._active: list[str] = []
 
     def act(self, observation: Observation) -> str:
-        """Return one command that can be carried out now."""
+        """Return one to six commands that can be carried out one after another."""
+        self._learn(observation)
+        commands: list[str] = []
+        for _ in range(self._rng.randint(1, _MOST_COMMANDS)):
+            command = self._rng.choice(self._choices(int(observation["employees"])))()
+            commands.append(command)
+            if command.startswith(("market browse", "sim resume")):
+                break
+        return "\n".join(commands)
+
+    def _learn(self, observation: Observation) -> None:
+        """Take in what the last turn told."""
         if observation["sim_time"] != self._seen_time:  # prestige and trust may have moved: look again
             self._listed = []
             self._seen_time = observation["sim_time"]
-        for result in json.loads(observation["results"]):
-            self._learn(result)
+        else:
+            for result in json.loads(observation["results"]):
+                if result["command"].startswith("market browse"):
+                    self._listed = [task["task_id"] for task in result["output"]["tasks"]]
         for event in json.loads(observation["events"]):
             if event["type"] == "task_completed":
                 self._active.remove(event["task_id"])
-        return self._rng.choice(self._choices(int(observation["employees"])))()
 
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""
         choices = [self._browse, lambda: self._rng.choice(_LOOKS)]
         if self._listed:
-            choices.append(lambda: f"task accept --task-id {self._rng.choice(self._listed)}")
+            choices.append(self._accept)
         if self._planned and employees:
             choices.append(lambda: self._assign(employees))
-        ready = [task_id for task_id, staffed in self._planned.items() if staffed]
-        if ready:
-            choices.append(lambda: f"task dispatch --task-id {self._rng.choice(ready)}")
+        if any(self._planned.values()):
+            choices.append(self._dispatch)
         if self._active:
-            choices.extend([lambda: "sim resume"] * 4)  # time passes more often than work is taken on
-        own = [*self._planned, *self._active]
-        if own:
-            choices.append(lambda: f"task inspect --task-id {self._rng.choice(own)}")
+            choices.append(lambda: "sim resume")
+        if self._planned or self._active:
+            choices.append(lambda: f"task inspect --task-id {self._rng.choice([*self._planned, *self._active])}")
             if self._rng.random() < _CANCEL_CHANCE:
-                choices.append(lambda: f"task cancel --task-id {self._rng.choice(own)} --reason random")
+                choices.append(self._cancel)
         return choices
 
     def _browse(self) -> str:
         return f"market browse --limit {self._rng.randint(1, 20)} --offset {self._rng.randint(0, 30)}"
 
+    def _accept(self) -> str:
+        task_id = self._rng.choice(self._listed)
+        self._listed.remove(task_id)
+        self._planned[task_id] = False
+        return f"task accept --task-id {task_id}"
+
     def _assign(self, employees: int) -> str:
         task_id = self._rng.choice(list(self._planned))
+        self._planned[task_id] = True
         team = sorted(self._rng.sample(range(1, employees + 1), self._rng.randint(1, employees)))
         return f"task assign --task-id {task_id} --employees {','.join(f'Emp_{number}' for number in team)}"
 
-    def _learn(self, result: dict[str, Any]) -> None:
-        """Keep what an answer tells about the market and the own tasks."""
-        output = result["output"]
-        command = " ".join(result["command"].split()[:2])
-        if command == "market browse":
-            self._listed = [task["task_id"] for task in output["tasks"]]
-        elif command == "task accept":
-            self._planned[output["task_id"]] = False
-            self._listed = [task_id for task_id in self._listed if task_id != output["task_id"]]
-        elif command == "task assign":
-            self._planned[output["task_id"]] = True
-        elif command == "task dispatch":
-            del self._planned[output["task_id"]]
-            self._active.append(output["task_id"])
-        elif command == "task cancel":
-            self._listed = []
-            self._planned.pop(output["task_id"], None)
-            if output["task_id"] in self._active:
-                self._active.remove(output["task_id"])
+    def _dispatch(self) -> str:
+        task_id = self._rng.choice([task_id for task_id, staffed in self._planned.items() if staffed])
+        del self._planned[task_id]
+        self._active.append(task_id)
+        return f"task dispatch --task-id {task_id}"
+
+    def _cancel(self) -> str:
+        task_id = self._rng.choice([*self._planned, *self._active])
+        self._planned.pop(task_id, None)
+        self._active = [other for other in self._active if other != task_id]
+        self._listed = []  # prestige and trust have fallen
+        return f"task cancel --task-id {task_id} --reason random"

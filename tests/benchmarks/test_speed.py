@@ -1,0 +1,143 @@
+"""Benchmarks of docs/performance.md. They measure and print; what is asserted is a ratio within one run, never a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import gymnasium
+import pytest
+from ycbench_agents import make_policy, rollout
+
+import ycbench_env  # noqa: F401 -- registers the ids
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+_MIXED = {"loop": {"auto_advance_after_turns": 0}}
+
+
+def mixed_session(seed: int) -> list[str]:
+    """Return the commands of a year in which every kind of command is used, one command a turn."""
+    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    env.reset(seed=seed)
+    commands: list[str] = []
+
+    def say(command: str) -> dict[str, object]:
+        commands.append(command)
+        *_, terminated, _, info = env.step(command)
+        nonlocal over
+        over = terminated
+        return info["results"][-1]["output"]
+
+    over = False
+    count = 0
+    while not over:
+        count += 1
+        page = say("market browse --limit 10" if count % 4 else "market browse")
+        task_id = page["tasks"][count % 5]["task_id"]  # pyright: ignore[reportIndexIssue, reportArgumentType]
+        say("company status")
+        say(f"task inspect --task-id {task_id}")
+        say(f"task accept --task-id {task_id}")
+        say(f"task assign --task-id {task_id} --employees Emp_2,Emp_4,Emp_6,Emp_7")
+        say(f"task dispatch --task-id {task_id}")
+        for command in ("employee list", "client list", "client history", "task list --status active"):
+            say(command)
+        say("sim resume")
+        if count % 7 == 0 and not over:
+            say("finance ledger --category task_reward")
+            say(f"task cancel --task-id {task_id} --reason 'no capacity'")
+    return commands
+
+
+def play(env: gymnasium.Env[object, str], commands: list[str]) -> None:
+    env.reset(seed=1)
+    for command in commands:
+        env.step(command)
+
+
+def test_a_mixed_command_through_step_with_text(benchmark: BenchmarkFixture) -> None:
+    commands = mixed_session(1)
+    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    benchmark.extra_info["commands"] = len(commands)
+    benchmark(play, env, commands)
+    if benchmark.stats:  # none when benchmarks are switched off
+        benchmark.extra_info["commands a second"] = round(len(commands) / benchmark.stats.stats.median)
+
+
+def test_one_sim_resume(benchmark: BenchmarkFixture) -> None:
+    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    states = []
+    env.reset(seed=1)
+    for command in mixed_session(1):
+        if command == "sim resume":
+            states.append(env.unwrapped.get_state())
+        env.step(command)
+    place = iter(range(10**9))
+
+    def resume_from_the_next_state() -> None:
+        env.unwrapped.set_state(states[next(place) % len(states)])
+        env.step("sim resume")
+
+    benchmark(resume_from_the_next_state)
+
+
+def test_a_greedy_year(benchmark: BenchmarkFixture) -> None:
+    env = gymnasium.make("YCBench-v0")
+    benchmark(rollout, env, make_policy("greedy"), 1)
+
+
+def test_clone(benchmark: BenchmarkFixture) -> None:
+    env = gymnasium.make("YCBench-v0")
+    play(env, mixed_session(1)[:200])
+    benchmark(env.unwrapped.clone)
+
+
+def test_reset(benchmark: BenchmarkFixture) -> None:
+    env = gymnasium.make("YCBench-v0")
+    benchmark(env.reset, seed=1)
+
+
+def test_state_to_bytes_and_back(benchmark: BenchmarkFixture) -> None:
+    env = gymnasium.make("YCBench-v0")
+    play(env, mixed_session(1)[:200])
+    state = env.unwrapped.get_state()
+    benchmark(lambda: state.from_bytes(state.to_bytes()))
+
+
+def test_import(benchmark: BenchmarkFixture) -> None:
+    benchmark.pedantic(
+        subprocess.run, args=([sys.executable, "-c", "import ycbench_env"],), kwargs={"check": True}, rounds=5
+    )
+
+
+@pytest.mark.benchmark(group="ratios")
+def test_a_question_costs_little_more_with_three_hundred_tasks_in_hand(benchmark: BenchmarkFixture) -> None:
+    """The cost of a command must not grow with the square of what is held."""
+    few, many = _with_planned_tasks(10), _with_planned_tasks(300)
+    for env in (few, many):
+        env.step("company status")
+    took = {name: _seconds(env, "company status") for name, env in (("few", few), ("many", many))}
+    benchmark(few.step, "company status")
+    assert took["many"] < 5 * took["few"]
+
+
+def _with_planned_tasks(count: int) -> gymnasium.Env[object, str]:
+    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    env.reset(seed=1)
+    while env.unwrapped.get_state().status_counts["planned"] < count:  # a slot may refill with what needs trust
+        *_, info = env.step("market browse")
+        env.step([f"task accept --task-id {task['task_id']}" for task in info["results"][0]["output"]["tasks"][:10]])
+    return env
+
+
+def _seconds(env: gymnasium.Env[object, str], command: str) -> float:
+    best = float("inf")
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(20):
+            env.step(command)
+        best = min(best, time.perf_counter() - start)
+    return best
