@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
@@ -74,7 +74,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     v0: first version.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": _RENDER_MODES, "render_fps": 4}
+    metadata = {"render_modes": _RENDER_MODES, "render_fps": 4}  # noqa: RUF012 -- gymnasium declares it so
 
     def __init__(
         self,
@@ -107,19 +107,21 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         return observation_space()
 
     @property
-    def spec(self) -> EnvSpec | None:  # pyright: ignore[reportIncompatibleVariableOverride] -- see the setter
+    def spec(self) -> EnvSpec | None:
         """The registration's record of how this environment was made."""
         return self.__dict__.get("_spec")
 
     @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
+    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride] -- as above
         """Keep the record in a form that goes to JSON and back, also where a Config object was given."""
         if spec is not None and isinstance(spec.kwargs.get("config"), Config):
             spec = copy.copy(spec)
             spec.kwargs = {**spec.kwargs, "config": self.config.to_dict()}
         self.__dict__["_spec"] = spec
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, Info]:
+    def reset(  # pyright: ignore[reportIncompatibleMethodOverride] -- an info with known keys
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Info]:
         """Start a new episode.
 
         Args:
@@ -142,7 +144,9 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         self._show()
         return observe(self._state, self._report), make_info(self._state, self._state, self._report, 0)
 
-    def step(self, action: str | Sequence[str]) -> tuple[Observation, float, bool, bool, Info]:
+    def step(  # pyright: ignore[reportIncompatibleMethodOverride] -- an info with known keys
+        self, action: str | Sequence[str]
+    ) -> tuple[Observation, float, bool, bool, Info]:
         """Play one turn: carry out every command of a text and answer each.
 
         Args:
@@ -168,7 +172,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
             make_info(before, state, turn.report, turn.invalid_commands),
         )
 
-    def render(self) -> str | NDArray[np.uint8] | None:  # pyright: ignore[reportIncompatibleMethodOverride] -- narrower
+    def render(self) -> str | NDArray[np.uint8] | None:
         """Return the picture of the present state that ``render_mode`` names.
 
         Returns:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import gymnasium as gym
-    from ycbench_env import Info, Observation
 
     from ycbench_agents.base import Policy
+    from ycbench_env import Info, Observation
 
 __all__ = ["Trajectory", "rollout"]
 
@@ -85,13 +85,13 @@ def rollout(env: gym.Env[Any, Any], policy: Policy, seed: int, *, max_turns: int
         actions.append(action)
         observations.append(observation)
         rewards.append(float(reward))
-        infos.append(info)  # pyright: ignore[reportArgumentType] -- gymnasium types infos as plain dicts
+        infos.append(info)
     return Trajectory(
         seed=int(seed),
         observations=tuple(observations),
         actions=tuple(actions),
         rewards=tuple(rewards),
-        infos=tuple(infos),  # pyright: ignore[reportArgumentType] -- as above
+        infos=tuple(infos),  # pyright: ignore[reportArgumentType] -- gymnasium types infos as plain dicts
         terminated=terminated,
         truncated=truncated,
     )

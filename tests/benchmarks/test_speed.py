@@ -1,4 +1,4 @@
-"""Benchmarks of docs/performance.md. They measure and print; what is asserted is a ratio within one run, never a time."""
+"""Benchmarks of docs/performance.md. What is asserted is a ratio within one run, never a time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import gymnasium
 import pytest
-from ycbench_agents import make_policy, rollout
 
 import ycbench_env  # noqa: F401 -- registers the ids
+from ycbench_agents import make_policy, rollout
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

@@ -342,7 +342,7 @@ class State:
     @functools.cached_property
     def status_counts(self) -> dict[str, int]:
         """How many own tasks have each status; not to be changed."""
-        counts = dict.fromkeys(OWN_STATUSES, 0)
+        counts: dict[str, int] = dict.fromkeys(OWN_STATUSES, 0)
         for task in self.tasks:
             counts[task.status] += 1
         return counts

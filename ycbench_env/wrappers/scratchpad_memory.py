@@ -93,7 +93,8 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             raise ConfigError(msg)
         self._pad = Scratchpad(max_length)
         base.scratchpad = self._pad
-        spaces = dict(env.observation_space.spaces)  # pyright: ignore[reportAttributeAccessIssue] -- a Dict space
+        inner: Any = env.observation_space
+        spaces: dict[str, gym.spaces.Space[Any]] = dict(inner.spaces)
         spaces["text"] = UnicodeText(MAX_TEXT_LENGTH + len(_HEADING) + max_length)
         spaces["notes"] = UnicodeText(max_length)
         self.observation_space = gym.spaces.Dict(spaces)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gymnasium
 import pytest
-from ycbench_agents import Policy, PolicyError, make_policy, policy_names, rollout
 
 import ycbench_env  # noqa: F401 -- registers the ids
+from ycbench_agents import Policy, PolicyError, make_policy, policy_names, rollout
 
 GREEDY = [(1, 42_029_521, 42, 10), (2, 27_129_705, 39, 11), (3, -1_630_305, 10, 9)]
 
