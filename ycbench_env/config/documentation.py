@@ -1,0 +1,65 @@
+"""The tables of docs/configuration.md, made from the list of settings.
+
+``python -m ycbench_env.config.documentation docs/configuration.md`` writes them into the page.
+"""
+
+import sys
+from functools import reduce
+from pathlib import Path
+from typing import Any, Final, cast
+
+from ycbench_env.config.distribution import KNOB_PARAMETERS
+from ycbench_env.config.loading import load_config
+from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
+
+__all__ = ["distribution_table", "settings_table", "updated_page"]
+
+_BEGIN: Final = "<!-- generated: {} -->\n"
+_END: Final = "<!-- end of generated text -->\n"
+
+
+def settings_table() -> str:
+    """Returns the Markdown table of all settings: key, type, range, value in the preset ``default``, meaning, rule."""
+    rows = ["| key | type | legal values | `default` | meaning | rule |", "|---|---|---|---|---|---|"]
+    preset = load_config("default", environ={}).to_dict()
+    return "\n".join([*rows, *(_row(field, preset) for field in FIELDS)]) + "\n"
+
+
+def _row(field: Field, preset: dict[str, Any]) -> str:
+    """Returns one row of the table of settings."""
+    value = reduce(lambda table, name: table[name], field.key.split("."), preset)
+    label = "distribution" if field.is_distribution else field.kind.label
+    cells = (f"`{field.key}`", label, field.kind.range_text, f"`{_toml(value)}`", field.description, field.source)
+    return "| " + " | ".join(cells) + " |"
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401 - any plain value
+    """Returns a plain value as TOML; a distribution as an inline table."""
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in pairs) + " }"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def distribution_table() -> str:
+    """Returns the Markdown table of the types of distributions and their parameters."""
+    rows = ["| type | parameter | legal values | meaning |", "|---|---|---|---|"]
+    for word, parameters in PARAMETERS.items():
+        for name, setting in parameters.items():
+            legal = "as its setting says" if name in KNOB_PARAMETERS else setting.kind.range_text
+            rows.append(f"| `{word}` | `{name}` | {legal} | {setting.description} |")
+    return "\n".join(rows) + "\n"
+
+
+def updated_page(page: str) -> str:
+    """Returns a page of documentation with its generated parts made anew."""
+    for title, table in (("settings", settings_table()), ("distributions", distribution_table())):
+        before, begin, rest = page.partition(_BEGIN.format(title))
+        _, end, after = rest.partition(_END)
+        page = f"{before}{begin}\n{table}\n{end}{after}"
+    return page
+
+
+if __name__ == "__main__":
+    _path = Path(sys.argv[1])
+    _path.write_text(updated_page(_path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")

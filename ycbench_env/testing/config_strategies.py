@@ -1,0 +1,163 @@
+"""A Hypothesis strategy for configurations; it follows the list of settings, so a new setting joins by itself."""
+
+import datetime as dt
+import math
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from ycbench_env.config import Config, load_config
+from ycbench_env.config.distribution import KNOB_PARAMETERS
+from ycbench_env.config.kind import (
+    ChoiceKind,
+    DateKind,
+    FloatKind,
+    Interval,
+    IntKind,
+    Kind,
+    LimitKind,
+    MilestonesKind,
+    SeedKind,
+    TextKind,
+)
+from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
+from ycbench_env.vocabulary import DOMAINS, TIERS
+
+__all__ = ["valid_configs"]
+
+_SMALL: Final[dict[str, Kind]] = {
+    "sim.horizon_years": IntKind(Interval(1, 2)),
+    "world.num_employees": IntKind(Interval(0, 12)),
+    "world.num_market_tasks": IntKind(Interval(0, 30)),
+}
+"""Settings whose whole range makes worlds that take long to play."""
+
+# Settings that must not fall, in order; drawn freely and then sorted.
+_ORDERED: Final = (
+    ("world.prestige_min", "world.initial_prestige_level", "world.prestige_max"),
+    *((f"world.salary_{tier}.min_cents", f"world.salary_{tier}.max_cents") for tier in TIERS),
+    *((f"world.salary_{tier}.rate_min", f"world.salary_{tier}.rate_max") for tier in TIERS),
+)
+
+
+@st.composite
+def valid_configs(draw: st.DrawFn, *, small: bool = True) -> Config:
+    """Draws a legal configuration, from the whole range of every setting.
+
+    Args:
+        draw: Given by Hypothesis.
+        small: Whether to keep the horizon, the staff and the market small enough to play whole episodes.
+    """
+    narrowed = _SMALL if small else {}
+    values = {field.key: draw(_field(field, narrowed.get(field.key, field.kind))) for field in FIELDS}
+    for keys in _ORDERED:
+        values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
+    start = draw(st.integers(0, 23))
+    values["world.workday_start_hour"] = start
+    values["world.workday_end_hour"] = draw(st.integers(start + 1, 24))
+    _bound_rewards(values)
+    _bound_deadlines(values)
+    return load_config(_nested(values), environ={})
+
+
+def _field(field: Field, kind: Kind) -> st.SearchStrategy[Any]:
+    """Returns a strategy for the plain value of one setting."""
+    if not field.is_distribution:
+        return _values(kind)
+    return st.sampled_from(sorted(PARAMETERS)).flatmap(lambda word: _distributions(word, kind))
+
+
+def _distributions(word: str, kind: Kind) -> st.SearchStrategy[dict[str, Any]]:
+    """Returns a strategy for the table of one type of distribution."""
+    parameters = {
+        name: _values(kind if name in KNOB_PARAMETERS else setting.kind) for name, setting in PARAMETERS[word].items()
+    }
+    return st.fixed_dictionaries(parameters).map(lambda drawn: {"type": word, **_sorted_bounds(drawn)})
+
+
+def _sorted_bounds(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Returns parameters with low <= mode <= high."""
+    names = [name for name in ("low", "mode", "high") if name in drawn]
+    return {**drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
+
+
+def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 - one line for each kind
+    """Returns a strategy for the raw values of a kind."""
+    match kind:
+        case IntKind(interval):
+            return st.integers(int(interval.low), int(interval.high))
+        case FloatKind(interval, decimals):
+            return _floats(interval, decimals)
+        case TextKind(shortest, longest):
+            letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
+            return st.text(letters, min_size=shortest, max_size=longest)
+        case ChoiceKind(choices):
+            return st.sampled_from(choices)
+        case SeedKind(interval):
+            return st.just("run") | st.integers(int(interval.low), int(interval.high))
+        case LimitKind(most):
+            return st.integers(0, most)
+        case DateKind():
+            # Year 3000 leaves room for any horizon and deadline below year 9999.
+            return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
+        case MilestonesKind(longest, decimals):
+            steps = st.lists(st.integers(1, 10**decimals), unique=True, max_size=min(longest, 5))
+            return steps.map(lambda chosen: [step / 10**decimals for step in sorted(chosen)])
+        case _:
+            message = f"no strategy for {kind!r}; add one here"
+            raise NotImplementedError(message)
+
+
+def _floats(interval: Interval, decimals: int | None) -> st.SearchStrategy[float]:
+    """Returns a strategy for floats of an interval."""
+    if decimals is None:
+        low, high = float(interval.low), float(interval.high)
+        return st.floats(low, high, exclude_min=interval.above, exclude_max=interval.below)
+    step = 10**decimals
+    first = math.ceil(interval.low * step) + interval.above
+    last = math.floor(interval.high * step) - interval.below
+    return st.integers(first, last).map(lambda steps: steps / step)
+
+
+def _largest(distribution: dict[str, Any]) -> float:
+    """Returns the largest draw of a distribution."""
+    return distribution["value"] if "value" in distribution else distribution["high"]
+
+
+def _bound_rewards(values: dict[str, Any]) -> None:
+    """Makes rewards smaller where the largest would be too large."""
+    prestige = _largest(values["world.dist.required_prestige"])
+    growth = 1 + values["world.reward_prestige_scale"] * (prestige - 1)
+    growth *= 1 + values["world.trust_gated_reward_boost"] * 4
+    bound = math.floor(10**11 / growth)
+    rewards = values["world.dist.reward_funds_cents"]
+    for name in KNOB_PARAMETERS:
+        if name in rewards:
+            rewards[name] = min(rewards[name], bound)
+
+
+def _bound_deadlines(values: dict[str, Any]) -> None:
+    """Makes deadlines shorter where the latest would be later than year 9999."""
+    prestige = _largest(values["world.dist.required_prestige"])
+    quantity = _largest(values["world.dist.required_qty"])
+    work = len(DOMAINS) * quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))
+    most_days = 10**6
+    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], work / most_days)
+
+
+def _nested(values: dict[str, Any]) -> dict[str, Any]:
+    """Returns nested tables for values by dotted key."""
+    tables: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, name = key.split(".")
+        table = _table(tables, path)
+        table[name] = value
+    return tables
+
+
+def _table(tables: dict[str, Any], path: Iterable[str]) -> dict[str, Any]:
+    """Returns the table at a path, made where it is missing."""
+    for part in path:
+        tables = tables.setdefault(part, {})
+    return tables
