@@ -1,0 +1,92 @@
+"""Mode "ansi": the dashboard as plain text, for logs, notebooks and tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ycbench_env.viewer.summary import count_tasks, open_tasks
+from ycbench_env.viewer.wording import dollars, ending, moment, runway, time_left
+
+if TYPE_CHECKING:
+    from ycbench_env.observation.dashboard import Dashboard, TaskLine
+
+__all__ = ["dashboard_text"]
+
+_BAR_CELLS: Final = 20
+_MOST_TASKS: Final = 10
+_MOST_EMPLOYEES: Final = 20
+
+
+def dashboard_text(board: Dashboard) -> str:
+    """Return the dashboard as lines of text; ASCII, save for names."""
+    sections = (_head(board), _tasks(board), _clients(board), _prestige(board), _staff(board))
+    return "\n".join(line for section in sections for line in section)
+
+
+def _head(board: Dashboard) -> list[str]:
+    payday = "" if board.next_payroll_us is None else f", next on {moment(board.next_payroll_us)}"
+    statuses = ("active", "planned", "completed_success", "completed_fail", "cancelled")
+    words = ("active", "planned", "succeeded", "failed", "cancelled")
+    counts = ", ".join(f"{count_tasks(board, status)} {word}" for status, word in zip(statuses, words, strict=True))
+    over = ending(board)
+    money = f"Funds {dollars(board.funds_cents)} | payroll {dollars(board.monthly_payroll_cents)} a month{payday}"
+    return [
+        board.company_name,  # alone on its line: its width on a screen is anybody's guess
+        *([] if over is None else [f"*** {over.upper()} ***"]),
+        f"Turn {board.turn} | {moment(board.now_us)} (until {moment(board.horizon_us)})",
+        f"{money} | runway {runway(board)}",
+        f"Tasks {counts}",
+    ]
+
+
+def _tasks(board: Dashboard) -> list[str]:
+    tasks = open_tasks(board)
+    lines = [_task_line(task, board.now_us) for task in tasks[:_MOST_TASKS]]
+    return ["", "Open tasks", *(lines or ["  none"]), *_more(len(tasks) - _MOST_TASKS)]
+
+
+def _task_line(task: TaskLine, now_us: int) -> str:
+    due = f"{moment(task.deadline_us)} ({time_left(task.deadline_us, now_us)})"
+    return (
+        f"  {task.task_id:<12} {task.status:<7} {_bar(task.progress_pct, 100)} {task.progress_pct:5.1f}%"
+        f"  due {due:<29} {task.client_name}, {' + '.join(task.domains)}, {len(task.team)} on it"
+    )
+
+
+def _clients(board: Dashboard) -> list[str]:
+    width = max([len(client.name) for client in board.clients], default=0)
+    lines = [
+        f"  {client.name:<{width}}  {client.tier:<10}  {_bar(client.trust, board.trust_max)} {client.trust:5.2f}"
+        f"  {client.succeeded} succeeded, {client.failed} failed"
+        for client in board.clients
+    ]
+    return ["", f"Trust of clients (0 to {board.trust_max:g})", *(lines or ["  none"])]
+
+
+def _prestige(board: Dashboard) -> list[str]:
+    lines = [
+        f"  {domain:<16}  {_bar(value, board.prestige_max)} {value:5.2f}" for domain, value in board.prestige.items()
+    ]
+    return ["", f"Prestige (up to {board.prestige_max:g})", *lines]
+
+
+def _staff(board: Dashboard) -> list[str]:
+    lines = [
+        f"  {employee.name:<8}  {employee.tier:<6}  {dollars(employee.salary_cents):>8} a month"
+        f"  {_workload(employee.active_tasks)}"
+        for employee in board.employees[:_MOST_EMPLOYEES]
+    ]
+    return ["", "Staff", *(lines or ["  none"]), *_more(len(board.employees) - _MOST_EMPLOYEES)]
+
+
+def _workload(active_tasks: int) -> str:
+    return "idle" if active_tasks == 0 else f"on {active_tasks} active task{'' if active_tasks == 1 else 's'}"
+
+
+def _more(count: int) -> list[str]:
+    return [f"  and {count} more"] if count > 0 else []
+
+
+def _bar(value: float, full: float) -> str:
+    filled = round(min(max(value / full, 0), 1) * _BAR_CELLS)
+    return f"[{'#' * filled}{'-' * (_BAR_CELLS - filled)}]"
