@@ -1,0 +1,128 @@
+"""Properties of the command language that hold for every text."""
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ycbench_env.actions import (
+    DEFAULT_GRAMMAR,
+    MAX_ERROR_LENGTH,
+    ParsedCommand,
+    format_command,
+    help_text,
+    parse_turn,
+)
+from ycbench_env.testing.command_strategies import (
+    Turn,
+    any_texts,
+    hostile_actions,
+    hostile_texts,
+    plain_texts,
+    turns,
+    valid_commands,
+)
+from ycbench_env.types.command import AppendScratchpad, Command, Help
+
+
+def check_form(parsed: tuple[ParsedCommand, ...]) -> None:
+    for item in parsed:
+        assert (item.command is None) != (item.error is None)
+        item.text.encode()
+        if item.error is not None:
+            assert 0 < len(item.error) <= MAX_ERROR_LENGTH
+            assert "Traceback" not in item.error
+            item.error.encode()
+
+
+@given(hostile_actions())
+def test_any_object_is_answered_and_every_answer_is_a_command_or_an_error(action: object) -> None:
+    parsed = parse_turn(action)
+    assert isinstance(parsed, tuple)
+    check_form(parsed)
+
+
+@given(hostile_texts())
+def test_any_text_is_answered_the_same_way_twice(text: str) -> None:
+    parsed = parse_turn(text)
+    check_form(parsed)
+    assert parse_turn(text) == parsed
+
+
+@given(valid_commands())
+def test_what_the_formatter_writes_the_parser_reads_back(command: Command) -> None:
+    text = format_command(command)
+    assert parse_turn(text) == (ParsedCommand(text, command, None, chained=False),)
+
+
+@given(any_texts())
+def test_no_text_in_quotes_is_altered_or_ends_the_command(content: str) -> None:
+    for text in (f"scratchpad append --content={_double(content)}", f"scratchpad append --content {_double(content)}"):
+        assert [item.command for item in parse_turn(text + "; sim resume")][:-1] == [AppendScratchpad(content)]
+
+
+def _double(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@given(turns())
+def test_every_spelling_of_a_command_means_the_same(turn: Turn) -> None:
+    parsed = parse_turn(turn.text)
+    assert tuple(item.command for item in parsed) == turn.commands, [item.error for item in parsed]
+
+
+@given(turns())
+def test_a_fence_around_a_turn_changes_nothing(turn: Turn) -> None:
+    parsed = parse_turn(turn.text)
+    for before, after in (("```\n", "\n```"), ("```bash \r\n", "\r\n```\n"), ("\n````sh\n", "\n````  ")):
+        assert parse_turn(before + turn.text + after) == parsed
+
+
+@given(turns())
+def test_a_sequence_is_read_text_by_text(turn: Turn) -> None:
+    once = parse_turn(turn.text)
+    assert parse_turn([turn.text, turn.text]) == parse_turn((turn.text, turn.text)) == once + once
+
+
+@given(plain_texts())
+def test_the_fast_path_and_the_slow_path_agree(text: str) -> None:
+    # A comment at the end sends the same commands down the slow path.
+    assert parse_turn(text) == parse_turn(text + " #")
+
+
+@given(st.one_of(hostile_texts(), turns().map(lambda turn: turn.text)))
+def test_the_text_of_an_understood_command_means_that_command_alone(text: str) -> None:
+    for item in parse_turn(text):
+        if item.command is not None:
+            assert [again.command for again in parse_turn(item.text)] == [item.command]
+
+
+@given(hostile_texts())
+def test_what_was_understood_can_be_written_canonically(text: str) -> None:
+    for item in parse_turn(text):
+        if item.command is not None:
+            assert parse_turn(format_command(item.command))[0].command == item.command
+
+
+@given(hostile_texts())
+def test_only_a_command_after_and_and_is_chained(text: str) -> None:
+    parsed = parse_turn(text)
+    assert not parsed or not parsed[0].chained
+    assert sum(item.chained for item in parsed) <= text.count("&&")
+
+
+@given(hostile_texts())
+def test_commands_before_a_bad_one_do_not_depend_on_it(text: str) -> None:
+    parsed = parse_turn("sim resume\ntask list\n" + text)
+    if len(parsed) > 1:  # one answer alone: a fence somewhere refuses the whole text
+        assert [item.command for item in parsed[:2]] == [item.command for item in parse_turn("sim resume\ntask list")]
+
+
+@pytest.mark.parametrize("grammar", [copy.deepcopy(DEFAULT_GRAMMAR), pickle.loads(pickle.dumps(DEFAULT_GRAMMAR))])  # noqa: S301
+@given(command=valid_commands())
+def test_a_copied_grammar_says_the_same(grammar: object, command: Command) -> None:
+    assert grammar == DEFAULT_GRAMMAR
+    if isinstance(command, Help):
+        assert help_text(command.topic)

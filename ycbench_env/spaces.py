@@ -1,0 +1,282 @@
+"""Spaces of texts: what an agent may say, and what it may be shown. Source: docs/commands.md."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import gymnasium as gym
+import numpy as np
+
+from ycbench_env.actions import (
+    DEFAULT_GRAMMAR,
+    ChoiceKind,
+    DateKind,
+    IdKind,
+    IntegerKind,
+    MonthKind,
+    NamesKind,
+    TextKind,
+    format_command,
+    parse_turn,
+)
+from ycbench_env.observation import MAX_JSON_LENGTH, MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ycbench_env.actions import CommandSpec, Grammar, Kind, OptionSpec
+    from ycbench_env.types.command import Command
+
+__all__ = ["CommandSpace", "UnicodeText", "observation_space"]
+
+_WORDS: Final = ("watch", "payroll", "deadline", "first", "team", "is", "free", "client's", "plan:", "60%", "-", "soon")
+_LARGE: Final = 2**62  # far beyond any amount of cents or number of turns
+_TIME_LENGTH: Final = 26  # 2025-01-01T09:00:00.123456
+_MAX_SAMPLED_WORDS: Final = 6
+_MAX_SAMPLED_NUMBER: Final = 50
+_FIRST_SAMPLED_DAY: Final = dt.date(2025, 1, 1)
+_SAMPLED_DAYS: Final = 365
+_MAX_SAMPLED_LENGTH: Final = 80
+_SAMPLED_CHARACTERS: Final = (
+    "".join(map(chr, range(0x20, 0x7F)))
+    + "\xa7\xdf\xe9\xf1\u03bb\u0436\u05d0\u2014\u2018\u201d\u20ac\u4e2d\u3042\ud55c\U0001f642\U0001f680"
+)
+
+
+class CommandSpace(gym.Space[str]):
+    """Turns that the grammar understands: a text, or a list or tuple of texts, each of any number of commands.
+
+    An empty turn is one too: doing nothing is allowed. ``sample`` draws one command; equal seeds draw equal commands in
+    every process.
+
+    Args:
+        task_ids: Number of tasks at the start; ``Task-1`` to ``Task-<task_ids>`` are drawn (``Task-1`` for 0).
+        employees: Number of employees; ``Emp_1`` to ``Emp_<employees>`` are drawn (``Emp_1`` for 0).
+        grammar: The table of commands.
+        seed: Seed of ``sample``.
+    """
+
+    def __init__(
+        self,
+        *,
+        task_ids: int,
+        employees: int,
+        grammar: Grammar = DEFAULT_GRAMMAR,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        for name, count in (("task_ids", task_ids), ("employees", employees)):
+            if count < 0:
+                msg = f"{name}: got {count}, expected at least 0"
+                raise ValueError(msg)
+        super().__init__(seed=seed)
+        self.grammar = grammar
+        self.task_ids = task_ids
+        self.employees = employees
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The commands in the order of the table, which is that of masks."""
+        return tuple(spec.name for spec in self.grammar.commands)
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """A text has no useful form as an array."""
+        return False
+
+    def sample(self, mask: NDArray[np.int8] | None = None, probability: NDArray[np.float64] | None = None) -> str:
+        """Return the text of one grammatical command.
+
+        Args:
+            mask: int8 of shape (number of verbs,): 1 for commands that may be drawn, all equally likely.
+            probability: float64 of shape (number of verbs,): how likely each command is; instead of a mask.
+
+        Raises:
+            ValueError: Both are given, or the shape, type or values do not fit; the message shows what was got.
+        """
+        spec = self.grammar.commands[self._draw_verb(mask, probability)]
+        return format_command(self._draw_command(spec), self.grammar)
+
+    def contains(self, x: object) -> bool:
+        """Return whether x is a text, or a list or tuple of texts, in which every command is understood."""
+        return all(parsed.error is None for parsed in parse_turn(x, self.grammar))
+
+    def to_jsonable(self, sample_n: Iterable[str | Sequence[str]]) -> list[str | list[str]]:
+        """Return turns as JSON holds them: texts, and lists of texts."""
+        return [str(turn) if isinstance(turn, str) else [str(text) for text in turn] for turn in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
+        """Return the turns that ``to_jsonable`` wrote."""
+        return list(sample_n)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other space has the same members and draws from the same ones."""
+        return isinstance(other, CommandSpace) and self._key() == other._key()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
+
+    def __repr__(self) -> str:
+        """Show what the space was made with."""
+        grammar = "" if self.grammar == DEFAULT_GRAMMAR else f", grammar=<{len(self.grammar.commands)} commands>"
+        return f"CommandSpace(task_ids={self.task_ids}, employees={self.employees}{grammar})"
+
+    def _key(self) -> tuple[object, ...]:
+        return self.grammar, self.task_ids, self.employees
+
+    # ---- drawing
+
+    def _draw_verb(self, mask: NDArray[np.int8] | None, probability: NDArray[np.float64] | None) -> int:
+        count = len(self.grammar.commands)
+        if mask is not None and probability is not None:
+            msg = "got both mask and probability, expected one of them at most"
+            raise ValueError(msg)
+        if mask is not None:
+            _check_array("mask", mask, count, np.int8)
+            allowed = np.flatnonzero(mask == 1)
+            if len(allowed) + np.count_nonzero(mask == 0) < count or not len(allowed):
+                msg = f"mask: got {mask}, expected zeros and ones with at least one 1"
+                raise ValueError(msg)
+            return int(allowed[self.np_random.integers(len(allowed))])
+        if probability is not None:
+            _check_array("probability", probability, count, np.float64)
+            if not (np.all(probability >= 0) and np.isclose(probability.sum(), 1)):
+                msg = f"probability: got {probability}, expected values of at least 0 that add up to 1"
+                raise ValueError(msg)
+            return int(self.np_random.choice(count, p=probability))
+        return int(self.np_random.integers(count))
+
+    def _draw_command(self, spec: CommandSpec) -> Command:
+        chosen = spec.one_of[self._below(len(spec.one_of))] if spec.one_of else None
+        values = {
+            option.field: self._draw_value(option.kind)
+            for option in spec.options
+            if option.required or option.name == chosen or self._is_drawn(option, spec)
+        }
+        return cast("Callable[..., Command]", spec.command_type)(**values)
+
+    def _is_drawn(self, option: OptionSpec, spec: CommandSpec) -> bool:
+        return option.name not in spec.one_of and self._below(2) == 1
+
+    def _draw_value(self, kind: Kind) -> object:  # noqa: PLR0911 -- one for each kind
+        match kind:
+            case IdKind(what):
+                return f"Task-{1 + self._below(self.task_ids)}" if what == "task" else self._draw_team()[0]
+            case NamesKind():
+                return self._draw_team()
+            case ChoiceKind(words):
+                return words[self._below(len(words))]
+            case IntegerKind(minimum):
+                return minimum + self._below(_MAX_SAMPLED_NUMBER)
+            case DateKind():
+                return self._draw_day()
+            case MonthKind():
+                return self._draw_day().replace(day=1)
+            case TextKind():
+                return " ".join(_WORDS[self._below(len(_WORDS))] for _ in range(self._below(_MAX_SAMPLED_WORDS)))
+
+    def _draw_team(self) -> tuple[str, ...]:
+        """Return the names of at least one employee, each once, in any order."""
+        everyone = self.np_random.permutation(max(1, self.employees))
+        return tuple(f"Emp_{1 + number}" for number in everyone[: 1 + self._below(self.employees)])
+
+    def _draw_day(self) -> dt.date:
+        return _FIRST_SAMPLED_DAY + dt.timedelta(days=self._below(_SAMPLED_DAYS))
+
+    def _below(self, bound: int) -> int:
+        return int(self.np_random.integers(max(1, bound)))
+
+
+class UnicodeText(gym.Space[str]):
+    """Texts of at most ``max_length`` characters that UTF-8 can hold, the empty one included.
+
+    Gymnasium's own ``Text`` leaves out blanks and looks at each character in Python.
+
+    Args:
+        max_length: Characters of the longest text.
+        seed: Seed of ``sample``.
+    """
+
+    def __init__(self, max_length: int, *, seed: int | np.random.Generator | None = None) -> None:
+        if max_length < 0:
+            msg = f"max_length: got {max_length}, expected at least 0"
+            raise ValueError(msg)
+        super().__init__(seed=seed)
+        self.max_length = max_length
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """A text has no useful form as an array."""
+        return False
+
+    def sample(self, mask: None = None, probability: None = None) -> str:
+        """Return a printable text of at most 80 characters.
+
+        Raises:
+            ValueError: A mask or a probability is given: there is nothing to mask.
+        """
+        if mask is not None or probability is not None:
+            msg = "UnicodeText takes no mask and no probability"
+            raise ValueError(msg)
+        length = self.np_random.integers(min(self.max_length, _MAX_SAMPLED_LENGTH) + 1)
+        places = self.np_random.integers(len(_SAMPLED_CHARACTERS), size=length)
+        return "".join(_SAMPLED_CHARACTERS[place] for place in places)
+
+    def contains(self, x: object) -> bool:
+        """Return whether x is a text that is short enough and holds no lone surrogate."""
+        if not isinstance(x, str) or len(x) > self.max_length:
+            return False
+        if x.isascii():  # known without looking at the characters
+            return True
+        try:
+            x.encode()
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other space has the same members."""
+        return isinstance(other, UnicodeText) and self.max_length == other.max_length
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
+
+    def __repr__(self) -> str:
+        """Show what the space was made with."""
+        return f"UnicodeText({self.max_length})"
+
+
+def _check_array(name: str, array: object, count: int, dtype: type[np.generic]) -> None:
+    """Refuse what is no array of one number for each verb."""
+    got = type(array).__name__
+    if isinstance(array, np.ndarray):
+        numbers = cast("NDArray[Any]", array)
+        if numbers.shape == (count,) and numbers.dtype == dtype:
+            return
+        got = f"{numbers.dtype} of shape {numbers.shape}"
+    msg = f"{name}: got {got}, expected {np.dtype(dtype)} of shape ({count},), one number for each of verbs"
+    raise ValueError(msg)
+
+
+def observation_space() -> gym.spaces.Dict:
+    """Return the space of ``ycbench_env.observation.Observation``; amounts are in cents."""
+
+    def whole(low: int) -> gym.spaces.Box:
+        return gym.spaces.Box(low, _LARGE, shape=(), dtype=np.int64)
+
+    return gym.spaces.Dict(
+        {
+            "turn": whole(1),
+            "sim_time": UnicodeText(_TIME_LENGTH),
+            "horizon_end": UnicodeText(_TIME_LENGTH),
+            "funds_cents": whole(-_LARGE),
+            "monthly_payroll_cents": whole(0),
+            "runway_months": gym.spaces.Box(-MAX_RUNWAY_MONTHS, MAX_RUNWAY_MONTHS, shape=(), dtype=np.float64),
+            "active_tasks": whole(0),
+            "planned_tasks": whole(0),
+            "employees": whole(0),
+            "events": UnicodeText(MAX_JSON_LENGTH),
+            "results": UnicodeText(MAX_JSON_LENGTH),
+            "text": UnicodeText(MAX_TEXT_LENGTH),
+        }
+    )
