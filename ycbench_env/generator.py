@@ -5,7 +5,7 @@ Source: Y-2. Two seeds: the run seed makes the market, the world seed (1, or the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
 from ycbench_env.errors import SeedError
@@ -59,6 +59,8 @@ def draw(spec: Distribution, rng: random.Random) -> float:
             return rng.uniform(spec.low, spec.high)
         case Constant():
             return spec.value
+        case _:
+            assert_never(spec)
 
 
 def initial_state(config: Config, seed: int) -> State:

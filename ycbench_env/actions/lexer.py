@@ -18,7 +18,7 @@ from ycbench_env.actions.words import SHELL, QuoteError, Word, read_word
 
 __all__ = ["MAX_WORDS", "RawCommand", "TurnTooLongError", "read_commands"]
 
-MAX_WORDS: Final = 20_000
+MAX_WORDS: Final = 100_000
 """Words and commands in one turn; a longer turn is refused as a whole (a megabyte of separators is no plan)."""
 
 

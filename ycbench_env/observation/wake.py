@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from ycbench_env.observation.levels import level
 from ycbench_env.rules.clock import HOUR_US
@@ -27,6 +27,8 @@ def event_type(event: Event) -> str:
             return "monthly_payroll"
         case HorizonEnd():
             return "horizon_end"
+        case _:
+            assert_never(event)
 
 
 def wake_event(event: Event) -> JsonObject:
@@ -54,6 +56,8 @@ def wake_event(event: Event) -> JsonObject:
             return {"type": kind, "funds_after": event.funds_after_cents}
         case HorizonEnd():
             return {"type": kind, "reached": True}
+        case _:
+            assert_never(event)
 
 
 def _margin(margin_us: int) -> str:

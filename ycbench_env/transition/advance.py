@@ -33,8 +33,10 @@ __all__ = ["advance"]
 def advance(state: State) -> Outcome:
     """Return the state at the next event, also with nothing active; what ``sim resume`` and a forced advance do.
 
-    Source: Y-5.3.
+    A world that has ended stays as it is. Source: Y-5.3, Y-5.7.
     """
+    if state.terminal_reason is not None:
+        return Outcome(state)
     draft = Draft.of(state)
     target_us, payroll = _next_stop(draft)
     _accrue(draft, target_us)

@@ -115,7 +115,10 @@ def _gate_refusal(state: State, offer: MarketTask) -> str | None:
 
 
 def _assign(state: State, command: AssignTask) -> Outcome:
-    """Put employees on a task; those already on it stay. Source: Y-4.2."""
+    """Put employees on a task; those already on it stay.
+
+    On an active task the forecasts of everybody named are made anew, also when nobody joins. Source: Y-4.2, Y-5.2.
+    """
     index, refusal = _own_task(state, command.task_id, _OPEN_STATUSES, "assigned to")
     if index is None:
         return Outcome(state, refusal)
@@ -129,7 +132,7 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     before = {member.employee for member in task.team}
     named = {numbers[name] for name in command.employees}
     joined = [Assignment(number, state.now_us) for number in named - before]
-    if not joined:
+    if not joined and task.status == "planned":
         return Outcome(state)
     draft = Draft.of(state)
     team = sorted([*task.team, *joined], key=lambda member: member.employee)

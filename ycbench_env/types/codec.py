@@ -135,7 +135,11 @@ def state_from_bytes(data: bytes) -> State:
 
 def _read_state(reader: _Reader) -> State:
     try:
-        config = load_config(json.loads(reader.text()), environ={})
+        settings = json.loads(reader.text())
+        if not isinstance(settings, dict):
+            msg = f"its configuration is {type(settings).__name__}, expected tables"
+            raise ValueError(msg)  # noqa: TRY301, TRY004 -- becomes the StateError below
+        config = load_config(settings, environ={})  # pyright: ignore[reportUnknownArgumentType] -- checked there
         turns_played, idle_turns = reader.integers()
         state = _read_world(reader, config)
     except (ConfigError, IndexError, ValueError, UnicodeDecodeError) as error:

@@ -269,7 +269,7 @@ def test_a_turn_of_too_many_words_is_refused_as_a_whole_and_a_long_one_is_not() 
         "&&" * (MAX_WORDS + 1),
         ["a b;"] * MAX_WORDS,
     ):
-        assert "20,000" in the_error(action)
+        assert "100,000" in the_error(action)
 
 
 def test_long_notes_and_long_lists_of_texts_are_fine() -> None:

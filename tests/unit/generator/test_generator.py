@@ -1,0 +1,482 @@
+"""The world at the start, and replacements. Source: Y-1, Y-2."""
+
+# ruff: noqa: S311 -- the rules name this generator
+
+import random
+from hashlib import sha256
+from itertools import cycle, islice
+
+import attrs
+import numpy as np
+import pytest
+
+from ycbench_env.config import Beta, Config, Constant, Distribution, Normal, Triangular, Uniform, load_config
+from ycbench_env.errors import SeedError
+from ycbench_env.generator import checked_seed, draw, initial_state, replacement
+from ycbench_env.rng import stream
+from ycbench_env.testing.tiny import (
+    ADVERSARIAL,
+    LOYAL,
+    carried_out,
+    instant,
+    tiny_client,
+    tiny_config,
+    tiny_state,
+    tiny_task,
+)
+from ycbench_env.types.command import (
+    AcceptTask,
+    BrowseMarket,
+    CancelTask,
+    CompanyStatus,
+    FinanceLedger,
+    InspectTask,
+    ListClients,
+)
+from ycbench_env.types.state import Client, Employee, MarketTask, State
+from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS
+
+DEFAULT = load_config("default", environ={})
+
+
+def default(**world: object) -> Config:
+    return load_config(DEFAULT, overrides={"world": world})
+
+
+def generator_of(seed: int, key: str) -> random.Random:
+    """Y-1.1, word for word."""
+    return random.Random(int.from_bytes(sha256(f"{seed}:{key}".encode()).digest()[:8], "big"))
+
+
+# --------------------------------------------------------------------------------------------------- seeds and draws
+
+
+def test_a_stream_is_named_by_seed_and_key() -> None:
+    # The first 8 bytes of SHA-256 over "1:task_17".
+    assert stream(1, "task_17").getstate() == generator_of(1, "task_17").getstate()
+    assert stream(1, "task_17").random() == stream(1, "task_17").random()
+    assert stream(1, "task_17").random() != stream(1, "task_18").random()
+    assert stream(11, "task_7").random() != stream(1, "1task_7").random()
+
+
+@pytest.mark.parametrize("seed", [-1, True, False, "1", 1.0, None, np.True_, np.int64(-3), [1]])
+def test_a_seed_that_is_no_non_negative_integer_is_refused_with_what_was_got(seed: object) -> None:
+    with pytest.raises(SeedError, match="expected a non-negative integer") as error:
+        checked_seed(seed)
+    assert repr(seed) in str(error.value)
+
+
+@pytest.mark.parametrize("seed", [0, 7, np.int64(7), 2**63, 10**30])
+def test_any_non_negative_integer_is_a_seed(seed: int) -> None:
+    assert checked_seed(seed) == seed
+    assert type(checked_seed(seed)) is int
+
+
+def test_a_world_refuses_a_bad_seed() -> None:
+    with pytest.raises(SeedError):
+        initial_state(tiny_config(), -1)
+
+
+def test_a_constant_consumes_no_draw() -> None:
+    rng = random.Random(5)
+    before = rng.getstate()
+    assert draw(Constant(value=3.5), rng) == 3.5
+    assert rng.getstate() == before
+
+
+def test_a_triangular_draw_is_the_library_s_with_mode_last() -> None:
+    assert draw(Triangular(low=1, high=5, mode=1), random.Random(5)) == random.Random(5).triangular(1, 5, 1)
+
+
+def test_a_uniform_draw_is_not_rounded() -> None:
+    assert draw(Uniform(low=1, high=5), random.Random(5)) == random.Random(5).uniform(1, 5)
+
+
+def test_beta_and_normal_draws_are_scaled_clamped_and_rounded_to_four_places() -> None:
+    beta = Beta(alpha=1.2, beta=2.8, scale=0.35, low=0.0, high=0.35)
+    assert draw(beta, random.Random(5)) == round(0.35 * random.Random(5).betavariate(1.2, 2.8), 4)
+    normal = Normal(mean=0.12, stdev=0.06, low=0.01, high=0.4)
+    assert draw(normal, random.Random(5)) == round(random.Random(5).gauss(0.12, 0.06), 4)
+
+
+def test_beta_and_normal_draws_stay_within_their_bounds() -> None:
+    assert draw(Beta(alpha=1, beta=1, scale=100, low=0.25, high=0.5), random.Random(5)) == 0.5
+    assert draw(Beta(alpha=1, beta=1, scale=0.001, low=0.25, high=0.5), random.Random(5)) == 0.25
+    assert draw(Normal(mean=9, stdev=0.1, low=0.01, high=0.4), random.Random(5)) == 0.4
+    assert draw(Normal(mean=-9, stdev=0.1, low=0.01, high=0.4), random.Random(5)) == 0.01
+
+
+# ---------------------------------------------------------------------------------- the start, with constant figures
+
+
+def test_the_tiny_world_starts_as_its_configuration_says() -> None:
+    state = initial_state(tiny_config(), 1)
+    assert state.now_us == instant("2025-01-01 09:00")
+    assert state.calendar.horizon_us == instant("2026-01-01 09:00")
+    assert state.funds_cents == 10_000_000
+    assert state.prestige_milli == (1000,) * 4
+    assert state.employees == tuple(Employee(n, "junior", 100_000, (100_000,) * 4) for n in (1, 2))
+    assert [client.trust_milli for client in state.clients] == [0, 0]
+    assert state.slot_accepts == (0,) * 4
+    assert (state.tasks, state.ledger, state.terminal_reason) == ((), (), None)
+    assert [task.task_id for task in state.market] == ["Task-1", "Task-2", "Task-3", "Task-4"]
+    names = [client.name for client in state.clients]
+    assert [task.client_name for task in state.market] == [*names, *names]
+    for task, client in zip(state.market, state.clients * 2, strict=True):
+        assert (task.quantities, task.required_prestige, task.required_trust) == ((200,), 1, 0)
+        assert (task.prestige_delta_milli, task.skill_boost_e4) == (100, 0)
+        # 1,000,000 cents times the client's multiplier, which has 2 places or is 1.875.
+        assert task.reward_cents == 1000 * client.reward_multiplier_milli
+
+
+def test_prestige_scales_work_and_reward_of_tasks_after_the_tenth() -> None:
+    dist = {"required_prestige": {"type": "constant", "value": 3}}
+    config = tiny_config(num_market_tasks=11, prestige_qty_scale=0.5, reward_prestige_scale=0.25, dist=dist)
+    *first, last = initial_state(config, 1).market
+    assert {task.required_prestige for task in first} == {1}
+    assert {task.quantities for task in first} == {(200,)}
+    assert (last.required_prestige, last.quantities) == (3, (400,))  # 200 x (1 + 0.5 x 2)
+    # 1,000,000 x (1 + 0.25 x 2) = 1,500,000, times the multiplier of client (11 - 1) mod 2.
+    assert last.reward_cents == 1500 * initial_state(config, 1).clients[0].reward_multiplier_milli
+
+
+def test_gated_tasks_pay_more_for_every_level_of_trust() -> None:
+    # All rewards are at their upper bound: f = 1, p = 1, so every task is gated, at level 4.
+    reward = {"type": "uniform", "low": 999_999.0, "high": 1_000_000.0}
+    config = tiny_config(
+        trust_gating_fraction=0.5, trust_gated_reward_boost=0.25, reward_prestige_scale=1.0, num_market_tasks=11,
+        dist={"reward_funds_cents": reward, "required_prestige": {"type": "constant", "value": 2}},
+    )  # fmt: skip
+    state = initial_state(config, 1)
+    task = state.market[10]  # prestige 2 doubles its reward, so that it is above the bound
+    assert task.required_trust == 4
+    # int(999,999.x x 2) = 1,999,998 and twice that by trust: 3,999,996.
+    assert task.reward_cents == int(3_999_996 * state.clients[0].reward_multiplier_milli / 1000)
+
+
+def test_a_constant_reward_uses_the_bounds_of_the_rules_page() -> None:
+    # f = (1,000,000 - 300,000) / 3,700,000 = 0.189; with g = 0.3 the gate opens at 0.4: never.
+    assert {task.required_trust for task in initial_state(tiny_config(trust_gating_fraction=0.3), 1).market} == {0}
+    # 4,000,000 is the upper bound: always, at level 4.
+    dist = {"reward_funds_cents": {"type": "constant", "value": 4_000_000}}
+    assert {t.required_trust for t in initial_state(tiny_config(trust_gating_fraction=0.3, dist=dist), 1).market} == {4}
+    # 300,000 is the lower bound: never.
+    dist = {"reward_funds_cents": {"type": "constant", "value": 300_000}}
+    assert {t.required_trust for t in initial_state(tiny_config(trust_gating_fraction=1.0, dist=dist), 1).market} == {0}
+
+
+def test_a_gating_fraction_of_zero_gates_nothing() -> None:
+    dist = {"reward_funds_cents": {"type": "constant", "value": 4_000_000}}
+    assert {t.required_trust for t in initial_state(tiny_config(trust_gating_fraction=0.0, dist=dist), 1).market} == {0}
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_world_may_lack_staff_or_market(count: int) -> None:
+    state = initial_state(tiny_config(num_employees=count, num_market_tasks=count, num_clients=1), 1)
+    assert (len(state.employees), len(state.market), len(state.clients)) == (count, count, 1)
+
+
+def test_more_domains_than_there_are_are_all_of_them() -> None:
+    dist = {"domain_count": {"type": "constant", "value": 4.9}}
+    for task in initial_state(tiny_config(dist=dist), 1).market:
+        assert sorted(task.domains) == [0, 1, 2, 3]
+        assert task.quantities == (200,) * 4
+
+
+def test_with_full_bias_the_first_domain_is_a_specialty_of_the_client() -> None:
+    state = initial_state(default(task_specialty_domain_bias=1.0), 3)
+    for task in state.market:
+        assert task.domains[0] in state.client(task.client_name).specialties
+
+
+# ----------------------------------------------------------------------- a second writing of Y-2, from the page alone
+
+
+def expected_employees(config: Config, seed: int) -> list[Employee]:
+    world = config.world
+    tiers = list(islice(cycle(["junior"] * 5 + ["mid"] * 3 + ["senior"] * 2), world.num_employees))
+    generator_of(seed, "tier_assignment").shuffle(tiers)
+    staff = []
+    for i, tier in enumerate(tiers, 1):
+        table = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}[tier]
+        rng = generator_of(seed, f"employee_{i}")
+        rates = [round(rng.uniform(table.rate_min, table.rate_max), 4) for _ in range(4)]
+        salary = round(rng.triangular(table.min_cents, table.max_cents, table.max_cents))
+        salary = min(max(salary, table.min_cents), table.max_cents)
+        staff.append(Employee(i, tier, salary, tuple(round(rate * 10_000) for rate in rates)))
+    return staff
+
+
+def expected_clients(config: Config, seed: int) -> list[Client]:
+    n, fraction = config.world.num_clients, config.world.loyalty_rat_fraction
+    rng = generator_of(seed, "clients")
+    made = []
+    for place, name in enumerate(rng.sample(list(CLIENT_NAMES), n)):
+        multiplier = round(rng.triangular(0.7, 2.5, 1.0), 2)
+        tier = "Standard" if multiplier < 1.0 else "Premium" if multiplier < 1.7 else "Enterprise"
+        k = 1 if rng.random() < 0.6 else 2
+        specialties = tuple(DOMAINS.index(word) for word in rng.sample(DOMAINS, k))
+        if place < max(1, round(n * fraction)):
+            loyalty = round(rng.uniform(-1, -0.3), 3)
+            multiplier = max(multiplier, 1.875)
+        else:
+            loyalty = round(rng.triangular(-0.3, 1.0, 1 - 2.6 * fraction), 3)
+        made.append(Client(name, tier, specialties, 0, round(loyalty * 1000), round(multiplier * 1000)))
+    rng.shuffle(made)
+    return made
+
+
+def expected_draw(spec: Distribution, rng: random.Random) -> float:
+    match spec:
+        case Triangular():
+            return min(max(rng.triangular(spec.low, spec.high, spec.mode), spec.low), spec.high)
+        case Beta():
+            return round(min(max(spec.scale * rng.betavariate(spec.alpha, spec.beta), spec.low), spec.high), 4)
+        case Normal():
+            return round(min(max(rng.gauss(spec.mean, spec.stdev), spec.low), spec.high), 4)
+        case Uniform():
+            return rng.uniform(spec.low, spec.high)
+        case Constant():
+            return spec.value
+
+
+def expected_task(  # noqa: PLR0913 -- what a task is drawn from
+    config: Config, rng: random.Random, identity: tuple[int, int], client: Client, prestige: int, multiplier: float
+) -> MarketTask:
+    world, dist = config.world, config.world.dist
+    k = int(expected_draw(dist.domain_count, rng))
+    if rng.random() < world.task_specialty_domain_bias:
+        first = rng.choice([domain for domain in range(4) if domain in client.specialties])
+    else:
+        first = rng.choice(range(4))
+    domains = [first, *rng.sample([domain for domain in range(4) if domain != first], min(k - 1, 3))]
+    quantities = [
+        int(int(expected_draw(dist.required_qty, rng)) * (1 + world.prestige_qty_scale * (prestige - 1)))
+        for _ in domains
+    ]
+    r = int(int(expected_draw(dist.reward_funds_cents, rng)) * (1 + world.reward_prestige_scale * (prestige - 1)))
+    low = getattr(dist.reward_funds_cents, "low", 300_000)
+    high = getattr(dist.reward_funds_cents, "high", 4_000_000)
+    g, t = world.trust_gating_fraction, 0
+    if r > low and g > 0:
+        f = min(1, (r - low) / (high - low))
+        p = max(0, (f - max(0, 1 - 2 * g)) / min(1, 2 * g))
+        if rng.random() < p:
+            t = max(1, min(int(1 + 3 * f), 4))
+    if t > 0:
+        r = int(r * (1 + world.trust_gated_reward_boost * t))
+    delta, boost = expected_draw(dist.reward_prestige_delta, rng), expected_draw(dist.skill_boost, rng)
+    return MarketTask(
+        number=identity[0],
+        copy=identity[1],
+        client_name=client.name,
+        required_prestige=prestige,
+        required_trust=t,
+        domains=tuple(domains),
+        quantities=tuple(quantities),
+        reward_cents=int(r * multiplier),
+        prestige_delta_milli=int(f"{delta:.3f}".replace(".", "")),
+        skill_boost_e4=int(f"{boost:.4f}".replace(".", "")),
+    )
+
+
+def expected_market(config: Config, seed: int, clients: list[Client]) -> list[MarketTask]:
+    tasks = []
+    for i in range(1, config.world.num_market_tasks + 1):
+        rng = generator_of(seed, f"task_{i}")
+        prestige = 1 if i <= 10 else int(expected_draw(config.world.dist.required_prestige, rng))
+        client = clients[(i - 1) % len(clients)]
+        tasks.append(expected_task(config, rng, (i, 1), client, prestige, client.reward_multiplier_milli / 1000))
+    return tasks
+
+
+WORLDS = {
+    "default": DEFAULT,
+    "large": default(num_employees=23, num_clients=15, num_market_tasks=60, loyalty_rat_fraction=0.0),
+    "gated": default(trust_gating_fraction=0.8, trust_gated_reward_boost=0.15, loyalty_rat_fraction=0.2),
+    "wide": default(
+        num_clients=3,
+        task_specialty_domain_bias=0.3,
+        dist={
+            "domain_count": {"type": "uniform", "low": 1, "high": 4.99},
+            "required_qty": {"type": "normal", "mean": 900, "stdev": 300, "low": 200, "high": 2000},
+            "reward_funds_cents": {
+                "type": "beta", "alpha": 2, "beta": 2, "scale": 1_000_000, "low": 100_000, "high": 900_000,
+            },
+            "skill_boost": {"type": "constant", "value": 0.05},
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("seed", [0, 1, 2, 12345])
+def test_staff_clients_and_market_are_what_the_rules_page_describes(name: str, seed: int) -> None:
+    config = WORLDS[name]
+    state = initial_state(config, seed)
+    clients = expected_clients(config, 1)
+    assert list(state.employees) == expected_employees(config, 1)
+    assert list(state.clients) == clients
+    assert list(state.market) == expected_market(config, seed, clients)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_replacements_are_what_the_rules_page_describes(name: str) -> None:
+    config = WORLDS[name]
+    state = initial_state(config, 5)
+    for slot in (0, 3, 17):
+        for g in (0, 1, 2, 41):
+            accepts = list(state.slot_accepts)
+            accepts[slot] = g
+            at = attrs.evolve(state, slot_accepts=tuple(accepts))
+            number = slot * 1000 + g
+            old = state.market[slot]
+            copy = 2 if any(task.number == number for task in state.market) else 1
+            expected = expected_task(
+                config,
+                generator_of(5, f"replenish_{number}"),
+                (number, copy),
+                state.client(old.client_name),
+                old.required_prestige,
+                1.0,  # the multiplier is not applied
+            )
+            assert replacement(at, slot) == expected
+
+
+def test_the_recorded_world_of_seed_one_comes_out() -> None:
+    # Figures that the public implementation printed for its default configuration and seed 1.
+    state = initial_state(DEFAULT, 1)
+    assert [e.salary_cents for e in state.employees] == [
+        397_260, 314_782, 236_809, 757_445, 259_604, 776_920, 664_726, 392_957,
+    ]  # fmt: skip
+    assert [e.tier for e in state.employees].count("junior") == 5
+    assert [e.tier for e in state.employees].count("mid") == 3
+    task = state.market[9]
+    assert (task.task_id, task.client_name, task.reward_cents) == ("Task-10", "Vanguard ML", 2_091_943)
+    assert (task.prestige_delta_milli, task.skill_boost_e4, task.quantities) == (110, 1364, (564,))
+
+
+def test_the_run_seed_moves_the_market_only() -> None:
+    one, two = initial_state(DEFAULT, 1), initial_state(DEFAULT, 2)
+    assert one.employees == two.employees
+    assert one.clients == two.clients
+    assert one.market != two.market
+
+
+def test_the_world_seed_can_follow_the_run_seed() -> None:
+    config = default(world_seed="run")
+    two = initial_state(config, 2)
+    assert list(two.employees) == expected_employees(config, 2)
+    assert list(two.clients) == expected_clients(config, 2)
+    assert two.employees != initial_state(config, 1).employees
+
+
+def test_another_world_seed_moves_staff_and_clients() -> None:
+    config = default(world_seed=7)
+    state = initial_state(config, 1)
+    assert list(state.employees) == expected_employees(config, 7)
+    assert list(state.clients) == expected_clients(config, 7)
+
+
+def test_at_least_one_client_is_adversarial_even_at_fraction_zero() -> None:
+    for seed in range(5):
+        state = initial_state(default(loyalty_rat_fraction=0.0, world_seed="run"), seed)
+        assert sum(client.loyalty_milli < -300 for client in state.clients) <= 1
+        assert sum(client.reward_multiplier_milli >= 1875 for client in state.clients) >= 1
+
+
+# ---------------------------------------------------------------------------------------------------- replacement ids
+
+
+def accepted(state: State, *slots: int) -> State:
+    """Accept whatever is listed in these slots, one after another."""
+    for slot in slots:
+        state = carried_out(state, AcceptTask(state.market[slot].task_id))
+    return state
+
+
+def test_a_replacement_has_slot_and_count_in_its_id() -> None:
+    state = accepted(tiny_state(), 2, 2, 2)
+    assert [task.task_id for task in state.tasks] == ["Task-3", "Task-2000", "Task-2001"]
+    assert state.market[2].task_id == "Task-2002"
+    assert state.slot_accepts == (0, 0, 3, 0)
+
+
+def test_an_id_that_was_used_gets_a_suffix() -> None:
+    # Slot 0: Task-1, then Task-0 (g = 0), then Task-1 again (g = 1), Task-2 (g = 2, listed in slot 1), ...
+    state = accepted(tiny_state(), 0, 0)
+    assert state.market[0].task_id == "Task-1-2"
+    state = accepted(state, 0)
+    assert state.market[0].task_id == "Task-2-2"
+    assert [task.task_id for task in state.tasks] == ["Task-1", "Task-0", "Task-1-2"]
+
+
+def test_an_id_is_used_also_when_its_task_has_long_left_the_market() -> None:
+    state = accepted(tiny_state(), 1, 0, 0, 0)  # Task-2 is accepted before slot 0 comes to number 2
+    assert state.market[0].task_id == "Task-2-2"
+
+
+def test_two_slots_that_come_to_one_number_share_its_suffixes() -> None:
+    # Number 1000 is slot 1 at g = 0 and slot 0 at g = 1000, whoever comes first.
+    state = accepted(tiny_state(), 1)
+    assert state.market[1].task_id == "Task-1000"
+    state = accepted(attrs.evolve(state, slot_accepts=(1000, 1, 0, 0)), 0)
+    assert state.market[0].task_id == "Task-1000-2"
+    state = accepted(attrs.evolve(tiny_state(), slot_accepts=(1000, 0, 0, 0)), 0)
+    assert state.market[0].task_id == "Task-1000"
+    assert accepted(state, 1).market[1].task_id == "Task-1000-2"
+    assert accepted(state, 0, 1).market[1].task_id == "Task-1000-2"  # also when it is no longer listed
+
+
+def test_a_third_use_of_an_id_gets_the_suffix_three() -> None:
+    # Number 1000: the last task of a market of 1000, slot 1 at g = 0, and slot 0 at g = 1000.
+    state = accepted(tiny_state(market=[tiny_task(number) for number in range(1, 1001)]), 1)
+    assert state.market[1].task_id == "Task-1000-2"
+    state = accepted(attrs.evolve(state, slot_accepts=(1000, 1, *[0] * 998)), 0)
+    assert state.market[0].task_id == "Task-1000-3"
+    assert len({task.task_id for task in (*state.market, *state.tasks)}) == 1002
+
+
+def test_ids_are_unique_however_often_slot_zero_is_accepted() -> None:
+    state = accepted(tiny_state(), *[0] * 12, 1, 2, 3, 0)
+    ids = [task.task_id for task in state.tasks] + [task.task_id for task in state.market]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_replacement_keeps_client_and_required_prestige_and_no_multiplier() -> None:
+    rich = attrs.evolve(tiny_client(), reward_multiplier_milli=2500)
+    market = [tiny_task(1, client=ADVERSARIAL), tiny_task(2, prestige=3, reward_cents=2_500_000)]
+    config = tiny_config(reward_prestige_scale=0.25)
+    state = tiny_state(config, clients=[rich, tiny_client(ADVERSARIAL, loyalty=-1)], market=market, prestige=5)
+    state = accepted(state, 1, 0)
+    assert (state.market[1].client_name, state.market[1].required_prestige) == (LOYAL, 3)
+    assert state.market[1].reward_cents == 1_500_000  # 1,000,000 x (1 + 0.25 x 2), without the factor 2.5
+    assert (state.market[0].client_name, state.market[0].required_prestige) == (ADVERSARIAL, 1)
+
+
+def test_replacements_do_not_depend_on_the_order_of_play() -> None:
+    dist = {"required_prestige": {"type": "constant", "value": 1}}
+    start = initial_state(default(trust_gating_fraction=0.0, dist=dist), 1)
+    a, b = 3, 7
+    one, other = accepted(start, a, b, b), accepted(start, b, b, a)
+    assert one.market == other.market
+    assert one.slot_accepts == other.slot_accepts
+
+
+def test_read_only_commands_draw_nothing() -> None:
+    start = tiny_state()
+    asked = start
+    for _ in range(10):
+        asked = carried_out(
+            asked, CompanyStatus(), BrowseMarket(), ListClients(), InspectTask("Task-1"), FinanceLedger()
+        )
+    assert asked is start
+    assert accepted(asked, 2, 2).market == accepted(start, 2, 2).market
+
+
+def test_the_fifth_replacement_of_a_slot_is_the_same_whatever_else_was_done() -> None:
+    alone = accepted(tiny_state(), *[3] * 5)
+    mixed = accepted(tiny_state(), 3, 0, 3, 1, 3)
+    mixed = carried_out(mixed, CancelTask("Task-4", "no time"))
+    mixed = accepted(mixed, 2, 3, 3)
+    assert alone.market[3] == mixed.market[3]

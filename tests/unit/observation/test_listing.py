@@ -1,0 +1,155 @@
+"""Browsing the market. Source: answers (market browse), Y-8; B26."""
+
+import json
+
+import pytest
+
+from ycbench_env.config import load_config
+from ycbench_env.generator import initial_state
+from ycbench_env.json_text import JsonObject
+from ycbench_env.observation import encoded_answer
+from ycbench_env.testing.tiny import ADVERSARIAL, LOYAL, tiny_client, tiny_config, tiny_state, tiny_task
+from ycbench_env.transition import transition
+from ycbench_env.types.command import AcceptTask, BrowseMarket
+from ycbench_env.types.state import State
+
+
+def browse(state: State, command: BrowseMarket | None = None) -> JsonObject:
+    command = command or BrowseMarket()
+    output, text = encoded_answer(state, command, transition(state, command))
+    assert text == json.dumps(output, separators=(",", ":"), ensure_ascii=False)
+    return output
+
+
+def lines(output: JsonObject) -> list[JsonObject]:
+    rows = output["tasks"]
+    assert isinstance(rows, list)
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def ids(output: JsonObject) -> list[str]:
+    return [str(row["task_id"]) for row in lines(output)]
+
+
+def test_a_line_of_the_market() -> None:
+    market = [tiny_task(3, {"training": 250, "inference": 300}, delta=0.155, boost=0.1236)]
+    output = browse(tiny_state(market=market))
+    assert list(output) == ["total", "offset", "limit", "tasks"]
+    assert output == {
+        "total": 1,
+        "offset": 0,
+        "limit": 50,
+        "tasks": [
+            {
+                "task_id": "Task-3",
+                "client_name": LOYAL,
+                "required_prestige": 1,
+                "required_trust": 0,
+                "reward_funds_cents": 1_000_000,
+                "reward_prestige_delta": 0.155,
+                "skill_boost_pct": 0.1236,
+                "requirements": [
+                    {"domain": "inference", "required_qty": 300.0},
+                    {"domain": "training", "required_qty": 250.0},
+                ],
+            }
+        ],
+    }
+    (row,) = lines(output)
+    assert list(row) == [
+        "task_id", "client_name", "required_prestige", "required_trust", "reward_funds_cents", "reward_prestige_delta",
+        "skill_boost_pct", "requirements",
+    ]  # fmt: skip
+    assert isinstance(row["requirements"], list)
+    assert isinstance(row["requirements"][0], dict)
+    assert list(row["requirements"][0]) == ["domain", "required_qty"]
+
+
+def test_the_work_of_an_adversarial_client_is_listed_as_it_was_drawn() -> None:
+    (row,) = lines(browse(tiny_state(market=[tiny_task(2, client=ADVERSARIAL)])))
+    assert row["requirements"] == [{"domain": "research", "required_qty": 200.0}]
+
+
+def test_the_best_paid_come_first_and_equal_rewards_by_slot() -> None:
+    rewards = (500, 900, 500, 900, 700)
+    market = [tiny_task(number, reward_cents=cents) for number, cents in zip((9, 3, 2, 1, 5), rewards, strict=True)]
+    assert ids(browse(tiny_state(market=market))) == ["Task-3", "Task-1", "Task-5", "Task-9", "Task-2"]
+
+
+def test_pages_partition_the_market() -> None:
+    market = [tiny_task(number, reward_cents=500 + number % 3) for number in range(1, 24)]
+    state = tiny_state(market=market)
+    whole = ids(browse(state))
+    pages = [browse(state, BrowseMarket(limit=5, offset=offset)) for offset in range(0, 30, 5)]
+    assert [len(ids(page)) for page in pages] == [5, 5, 5, 5, 3, 0]
+    assert [task_id for page in pages for task_id in ids(page)] == whole
+    assert sorted(whole) == sorted(f"Task-{number}" for number in range(1, 24))
+    assert [(page["total"], page["limit"], page["offset"]) for page in pages] == [
+        (23, 5, offset) for offset in range(0, 30, 5)
+    ]
+
+
+def test_an_offset_beyond_the_end_finds_nothing_and_still_counts() -> None:
+    output = browse(tiny_state(), BrowseMarket(offset=99))
+    assert output == {"total": 4, "offset": 99, "limit": 50, "tasks": []}
+
+
+def test_the_default_limit_is_the_configuration_s() -> None:
+    output = browse(tiny_state(tiny_config(market_browse_default_limit=3)))
+    assert (output["total"], output["limit"], len(ids(output))) == (4, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("domain", "expected"),
+    [
+        ("research", ["Task-1", "Task-2", "Task-4"]),
+        ("inference", ["Task-3"]),
+        ("training", ["Task-4"]),
+        ("data_environment", []),
+    ],
+)
+def test_a_domain_keeps_the_tasks_that_need_it(domain: str, expected: list[str]) -> None:
+    output = browse(tiny_state(), BrowseMarket(domain=domain))
+    assert (ids(output), output["total"]) == (expected, len(expected))
+
+
+@pytest.mark.parametrize(("least", "expected"), [(500, 3), (501, 2), (900, 1), (901, 0), (0, 3)])
+def test_a_least_reward_is_included(least: int, expected: int) -> None:
+    market = [tiny_task(number, reward_cents=cents) for number, cents in enumerate((500, 700, 900), 1)]
+    assert browse(tiny_state(market=market), BrowseMarket(reward_min_cents=least))["total"] == expected
+
+
+def test_the_total_counts_all_matches_of_all_filters_and_not_the_page() -> None:
+    market = [tiny_task(n, {"training": 200} if n % 2 else 200, reward_cents=n) for n in range(1, 21)]
+    output = browse(tiny_state(market=market), BrowseMarket(domain="training", reward_min_cents=6, limit=3, offset=2))
+    # Odd numbers from 7 to 19, best first: 19, 17, then 15, 13, 11.
+    assert (output["total"], ids(output)) == (7, ["Task-15", "Task-13", "Task-11"])
+
+
+def test_only_what_could_be_accepted_now_is_listed() -> None:
+    market = [
+        tiny_task(1, {"research": 200, "training": 200}, prestige=2),
+        tiny_task(2, prestige=2),
+        tiny_task(3, trust=1),
+        tiny_task(4, trust=1, client=ADVERSARIAL),
+        tiny_task(5, prestige=3),
+    ]
+    clients = [tiny_client(trust=0.999), tiny_client(ADVERSARIAL, loyalty=-1.0, trust=1.0)]
+    state = tiny_state(market=market, clients=clients, prestige=(2.999, 1, 1, 1.999))
+    listed = ids(browse(state))
+    assert listed == ["Task-2", "Task-4"]
+    for task in market:
+        assert (transition(state, AcceptTask(task.task_id)).refusal is None) is (task.task_id in listed)
+
+
+def test_what_is_listed_is_what_can_be_accepted_in_a_whole_market() -> None:
+    state = initial_state(load_config("default", environ={}), 4)
+    output = browse(state, BrowseMarket(limit=10_000))
+    acceptable = {t.task_id for t in state.market if transition(state, AcceptTask(t.task_id)).refusal is None}
+    assert set(ids(output)) == acceptable
+    assert output["total"] == len(acceptable)
+    assert 10 <= len(acceptable) < 200
+
+
+def test_an_empty_market_lists_nothing() -> None:
+    assert browse(tiny_state(market=[])) == {"total": 0, "offset": 0, "limit": 50, "tasks": []}

@@ -1,0 +1,356 @@
+"""The observation, info, wake events, dashboard and report of a turn. Source: Y-9, answers (wake events); B46, B47."""
+
+import json
+
+import attrs
+import numpy as np
+import pytest
+
+from ycbench_env.json_text import to_json
+from ycbench_env.observation import (
+    MAX_JSON_LENGTH,
+    MAX_RUNWAY_MONTHS,
+    MAX_TEXT_LENGTH,
+    Answer,
+    TurnReport,
+    cut_text,
+    observe,
+    wake_event,
+)
+from ycbench_env.observation.dashboard import ClientLine, EmployeeLine, TaskLine, dashboard
+from ycbench_env.observation.info import make_info
+from ycbench_env.observation.levels import percent
+from ycbench_env.testing.tiny import (
+    ADVERSARIAL,
+    LOYAL,
+    carried_out,
+    instant,
+    started,
+    tiny_client,
+    tiny_config,
+    tiny_employee,
+    tiny_state,
+)
+from ycbench_env.transition import advance
+from ycbench_env.types.command import AcceptTask, CancelTask, Resume
+from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+
+HOUR_US = 3_600_000_000
+COMPLETED = TaskCompleted(
+    task_id="Task-1",
+    client_name=LOYAL,
+    success=False,
+    funds_delta_cents=-500_000,
+    listed_reward_cents=1_000_000,
+    trust_delta_milli=-180,
+    margin_us=-3 * HOUR_US,
+    team_size=2,
+    salary_bump_cents=0,
+    bankrupt=True,
+)
+
+
+def reply(command: str = "company status", output: str = '{"a":1}', *, ok: bool = True) -> Answer:
+    return Answer(command, ok, json.loads(output), output)
+
+
+# -------------------------------------------------------------------------------------------------------- wake events
+
+
+def test_a_completion_as_the_agent_is_told_of_it() -> None:
+    assert list(wake_event(COMPLETED).items()) == [
+        ("type", "task_completed"),
+        ("task_id", "Task-1"),
+        ("task_title", "Task-1"),
+        ("client_name", LOYAL),
+        ("success", False),
+        ("funds_delta", -500_000),
+        ("listed_reward", 1_000_000),
+        ("trust_delta", -0.18),
+        ("deadline_margin", "late by 3h"),
+        ("employees_assigned", 2),
+        ("salary_bump_total_cents", 0),
+        ("bankrupt", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("margin_us", "text"),
+    [
+        (22 * HOUR_US, "ahead by 22h"),
+        (-3 * HOUR_US, "late by 3h"),
+        (0, "ahead by 0h"),  # at the deadline it is a success
+        (-1, "late by 0h"),
+        (HOUR_US * 8 // 10, "ahead by 1h"),  # the nearest hour
+        (HOUR_US * 4 // 10, "ahead by 0h"),
+        (HOUR_US * 5 // 2, "ahead by 2h"),  # a tie goes to the even hour
+        (HOUR_US * 7 // 2, "ahead by 4h"),
+        (-HOUR_US * 5 // 2, "late by 2h"),
+        (170 * HOUR_US, "ahead by 170h"),
+    ],
+)
+def test_the_margin_is_told_in_whole_hours_of_the_calendar(margin_us: int, text: str) -> None:
+    assert wake_event(attrs.evolve(COMPLETED, margin_us=margin_us))["deadline_margin"] == text
+
+
+def test_the_other_events_as_the_agent_is_told_of_them() -> None:
+    assert list(wake_event(MilestoneReached("Task-7-2", 50)).items()) == [
+        ("type", "task_half"), ("task_id", "Task-7-2"), ("milestone_pct", 50), ("handled", True),
+    ]  # fmt: skip
+    assert list(wake_event(PayrollPaid(-5)).items()) == [("type", "monthly_payroll"), ("funds_after", -5)]
+    assert list(wake_event(HorizonEnd()).items()) == [("type", "horizon_end"), ("reached", True)]
+
+
+# -------------------------------------------------------------------------------------------------------- observation
+
+
+def test_the_observation_at_the_start() -> None:
+    observation = observe(tiny_state())
+    assert list(observation) == [
+        "turn", "sim_time", "horizon_end", "funds_cents", "monthly_payroll_cents", "runway_months", "active_tasks",
+        "planned_tasks", "employees", "events", "results", "text",
+    ]  # fmt: skip
+    assert observation["turn"] == 1
+    assert observation["sim_time"] == "2025-01-01T09:00:00"
+    assert observation["horizon_end"] == "2026-01-01T09:00:00"
+    assert observation["funds_cents"] == 10_000_000
+    assert observation["monthly_payroll_cents"] == 200_000
+    assert observation["runway_months"] == 50.0
+    assert (observation["active_tasks"], observation["planned_tasks"], observation["employees"]) == (0, 0, 2)
+    assert (observation["events"], observation["results"]) == ("[]", "[]")
+    assert observation["text"] == (
+        "Turn 1 | 2025-01-01T09:00:00 (until 2026-01-01T09:00:00) | funds $100,000.00"
+        " | payroll $2,000.00 a month, runway 50.0 months | tasks: 0 active, 0 planned | employees: 2"
+    )
+
+
+def test_the_arrays_are_fresh_scalars_of_eight_bytes() -> None:
+    state = tiny_state()
+    first, second = observe(state), observe(state)
+    for name in ("turn", "funds_cents", "monthly_payroll_cents", "active_tasks", "planned_tasks", "employees"):
+        assert (first[name].dtype, first[name].shape) == (np.dtype(np.int64), ())
+        assert not np.shares_memory(first[name], second[name])
+    assert (first["runway_months"].dtype, first["runway_months"].shape) == (np.dtype(np.float64), ())
+    first["funds_cents"][()] = -1
+    assert observe(state)["funds_cents"] == 10_000_000
+
+
+def test_active_and_planned_tasks_are_counted_and_no_others() -> None:
+    state = started(started(tiny_state(), "Task-1", "Emp_1"), "Task-3", "Emp_2")
+    state = carried_out(state, AcceptTask("Task-4"), AcceptTask("Task-2"), CancelTask("Task-2", ""))
+    observation = observe(attrs.evolve(state, turns_played=6))
+    assert (observation["active_tasks"], observation["planned_tasks"], observation["turn"]) == (2, 1, 7)
+    assert "tasks: 2 active, 1 planned" in observation["text"]
+    done = observe(carried_out(state, Resume()))
+    assert done["active_tasks"] == 0
+
+
+def test_a_company_without_payroll_has_an_endless_runway() -> None:
+    observation = observe(tiny_state(employees=[]))
+    assert observation["runway_months"] == MAX_RUNWAY_MONTHS
+    assert "runway endless" in observation["text"]
+
+
+@pytest.mark.parametrize(
+    ("cents", "text"),
+    [(0, "$0.00"), (5, "$0.05"), (123_456_789, "$1,234,567.89"), (-1, "-$0.01"), (-123_450, "-$1,234.50")],
+)
+def test_money_is_written_to_the_cent(cents: int, text: str) -> None:
+    assert f"funds {text} |" in observe(tiny_state(funds_cents=cents))["text"]
+
+
+def test_the_text_tells_all_that_happened() -> None:
+    state = attrs.evolve(tiny_state(), terminal_reason="bankruptcy")
+    report = TurnReport(
+        (reply("sim resume", '{"ok":true}'), reply("x", '{"error":"no"}', ok=False)),
+        (PayrollPaid(-5),),
+        forced_advance=True,
+    )
+    observation = observe(state, report)
+    assert observation["text"].splitlines()[1:] == [
+        "The episode is over: bankruptcy.",
+        "Time was moved on by itself, since the clock had stood still for too many turns.",
+        'Events: [{"type":"monthly_payroll","funds_after":-5}]',
+        "> sim resume",
+        '{"ok":true}',
+        "> x",
+        '{"error":"no"}',
+    ]
+    assert json.loads(observation["events"]) == [{"type": "monthly_payroll", "funds_after": -5}]
+    assert json.loads(observation["results"]) == [
+        {"command": "sim resume", "ok": True, "output": {"ok": True}},
+        {"command": "x", "ok": False, "output": {"error": "no"}},
+    ]
+
+
+def test_a_text_that_is_too_long_is_cut_with_a_mark() -> None:
+    observation = observe(tiny_state(), TurnReport((reply(output=to_json({"a": "x" * 100_000})),)))
+    assert len(observation["text"]) == MAX_TEXT_LENGTH
+    assert "[cut: " in observation["text"][-60:]
+
+
+def test_an_observation_shows_nothing_of_what_is_hidden() -> None:
+    # Two worlds that differ in hidden figures only look alike.
+    state = started(tiny_state(), "Task-1", "Emp_1")
+    other = attrs.evolve(
+        state,
+        run_seed=99,
+        clients=tuple(
+            attrs.evolve(c, loyalty_milli=-c.loyalty_milli, reward_multiplier_milli=7) for c in state.clients
+        ),
+        slot_accepts=(5, 5, 5, 5),
+        tasks=tuple(attrs.evolve(task, completion_us=7, milestone_us=8) for task in state.tasks),
+    )
+    assert observe(state) == observe(other)
+    assert dashboard(state) == dashboard(other)
+
+
+# -------------------------------------------------------------------------------------------------------------- report
+
+
+def test_an_over_long_text_ends_in_a_mark_and_is_never_longer_than_the_limit() -> None:
+    assert cut_text("abc", 3) == "abc"
+    cut = cut_text("x" * 1000, 100)
+    assert len(cut) == 100
+    assert cut.startswith("xxx")
+    assert cut.endswith("… [cut: 900 characters and more]")
+    assert cut_text("x" * 1000, 5) == "… [cu"
+    assert cut_text("x" * 1000, 0) == ""
+
+
+def test_a_long_command_is_repeated_in_part() -> None:
+    answer = reply("c" * 1000)
+    assert len(answer.echo) == 400
+    assert json.loads(TurnReport((answer,)).results_json())[0]["command"] == answer.echo
+    assert reply("short").echo == "short"
+
+
+@pytest.mark.parametrize(
+    "command", ['say "hi"', "back\\slash", "new\nline", "tab\t", "nul\x00", "ümlaut — 数", "\x7f\u2028"]
+)
+def test_any_command_is_repeated_as_a_json_text(command: str) -> None:
+    assert json.loads(TurnReport((reply(command),)).results_json())[0]["command"] == command
+
+
+def long_reply(length: int, command: str = "c") -> Answer:
+    text = json.dumps({"a": "x" * (length - 8)}, separators=(",", ":"))
+    assert len(text) == length
+    return Answer(command, ok=True, output={}, output_json=text)
+
+
+def test_outputs_that_do_not_fit_are_replaced_by_their_length() -> None:
+    results = json.loads(TurnReport((reply(), long_reply(300_000), reply("last"))).results_json())
+    assert [entry["output"] for entry in results] == [{"a": 1}, {"cut": 300_000}, {"a": 1}]
+
+
+def test_the_list_of_results_never_exceeds_its_limit() -> None:
+    for replies in ([long_reply(100_000)] * 9, [reply("c" * 400)] * 2000, [long_reply(261_000, '"' * 400)] * 2):
+        text = TurnReport(tuple(replies)).results_json()
+        assert len(text) <= MAX_JSON_LENGTH
+        results = json.loads(text)
+        counted = sum(entry.get("cut_results", 1) for entry in results)
+        assert counted == len(replies)
+
+
+def test_an_output_that_only_just_does_not_fit_is_cut_and_its_command_still_shown() -> None:
+    # The command is 400 characters, 800 as JSON; output and command fit by themselves but not together.
+    (entry,) = json.loads(TurnReport((long_reply(261_700, '"' * 400),)).results_json())
+    assert entry == {"command": '"' * 400, "ok": True, "output": {"cut": 261_700}}
+
+
+def test_answers_without_any_room_are_counted() -> None:
+    results = json.loads(TurnReport(tuple(reply("c" * 400) for _ in range(2000))).results_json())
+    assert set(results[-1]) == {"cut_results"}
+    assert results[-1]["cut_results"] == 2000 - (len(results) - 1)
+
+
+def test_events_without_any_room_are_counted() -> None:
+    report = TurnReport(events=(COMPLETED,) * 5000)
+    text = report.events_json()
+    assert len(text) <= MAX_JSON_LENGTH
+    events = json.loads(text)
+    assert events[0] == wake_event(COMPLETED)
+    assert events[-1] == {"type": "cut", "cut_events": 5000 - (len(events) - 1)}
+    assert len(events) > 500
+
+
+def test_all_events_are_told_where_there_is_room() -> None:
+    report = TurnReport(events=(COMPLETED, PayrollPaid(3)))
+    assert json.loads(report.events_json()) == [wake_event(COMPLETED), wake_event(PayrollPaid(3))]
+
+
+# ---------------------------------------------------------------------------------------------------------------- info
+
+
+def test_the_info_of_a_turn() -> None:
+    before = tiny_state(funds_cents=100)
+    after = attrs.evolve(before, funds_cents=-50, terminal_reason="bankruptcy")
+    report = TurnReport((reply("x", '{"error":"no"}', ok=False),), (PayrollPaid(-50),), forced_advance=True)
+    assert make_info(before, after, report, 1) == {
+        "results": [{"command": "x", "ok": False, "output": {"error": "no"}}],
+        "events": [{"type": "monthly_payroll", "funds_after": -50}],
+        "funds_delta_cents": -150,
+        "invalid_commands": 1,
+        "forced_advance": True,
+        "terminal_reason": "bankruptcy",
+        "run_seed": 1,
+    }
+    limit = attrs.evolve(tiny_state(tiny_config(loop={"max_turns": 2})), turns_played=2)
+    assert make_info(limit, limit, TurnReport(), 0)["terminal_reason"] == "max_turns"
+    assert make_info(before, before, TurnReport(), 0)["terminal_reason"] is None
+
+
+# ------------------------------------------------------------------------------------------------------------ dashboard
+
+
+def test_the_dashboard_of_a_company() -> None:
+    config = tiny_config(task_progress_milestones=[0.5], deadline_min_biz_days=9)
+    clients = [tiny_client(trust=0.5), tiny_client(ADVERSARIAL, loyalty=-1.0)]
+    state = carried_out(started(tiny_state(config, clients=clients), "Task-4", "Emp_1", "Emp_2"), Resume(), Resume())
+    # 300 of training less 5 % by trust 0.5 are 285: at 20 an hour 14 h 15 min, Thursday 14:15.
+    state = attrs.evolve(started(state, "Task-1", "Emp_2"), turns_played=4)
+    board = dashboard(state)
+    assert (board.company_name, board.turn, board.end_reason) == ("BenchCo", 5, None)
+    assert (board.start_us, board.now_us) == (instant("2025-01-01 09:00"), instant("2025-01-02 14:15"))
+    assert board.horizon_us == instant("2026-01-01 09:00")
+    assert (board.funds_cents, board.monthly_payroll_cents, board.runway_months) == (11_000_000, 200_000, 55.0)
+    assert board.funds_history == (
+        (board.start_us, 10_000_000), (board.now_us, 11_000_000), (board.now_us, 11_000_000),
+    )  # fmt: skip
+    assert (board.payrolls_us, board.next_payroll_us) == ((), instant("2025-02-03 09:00"))
+    assert board.prestige == {"research": 1.1, "inference": 1.0, "data_environment": 1.0, "training": 1.1}
+    assert (board.prestige_max, board.trust_max) == (10.0, 5.0)
+    assert [(line.task_id, line.status, line.team) for line in board.tasks] == [
+        ("Task-1", "active", ("Emp_2",)), ("Task-4", "completed_success", ("Emp_1", "Emp_2")),
+    ]  # fmt: skip
+    assert board.tasks[1] == TaskLine(
+        task_id="Task-4",
+        client_name=LOYAL,
+        status="completed_success",
+        domains=("research", "training"),
+        progress_pct=100.0,
+        deadline_us=state.tasks[0].deadline_us,
+        reward_cents=1_000_000,
+        team=("Emp_1", "Emp_2"),
+    )
+    # Trust 0.5 of 5: 1.0 x 0.9^1.5 = 0.853815 more.
+    assert board.clients == (
+        ClientLine(LOYAL, "Standard", 1.354, 1, 0), ClientLine(ADVERSARIAL, "Standard", 0.0, 0, 0),
+    )  # fmt: skip
+    assert board.employees == (EmployeeLine("Emp_1", "junior", 100_000, 0), EmployeeLine("Emp_2", "junior", 100_000, 1))
+
+
+def test_the_dashboard_after_the_last_payroll() -> None:
+    state = tiny_state(employees=[tiny_employee(1)])
+    while state.terminal_reason is None:
+        state = advance(state).state
+    board = dashboard(state)
+    assert (len(board.payrolls_us), board.next_payroll_us, board.end_reason) == (11, None, "horizon_end")
+    assert [funds for _, funds in board.funds_history] == [
+        *range(10_000_000, 8_800_000, -100_000), 8_900_000,
+    ]  # fmt: skip
+
+
+def test_a_share_of_nothing_is_nothing() -> None:
+    assert percent(0, 0) == 0.0
+    assert percent(1, 3) == 33.33

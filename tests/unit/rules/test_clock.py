@@ -1,0 +1,287 @@
+"""Calendar, business hours, payrolls. Source: Y-3, Y-6; B25."""
+
+import datetime as dt
+
+import pytest
+
+from ycbench_env.rules.clock import (
+    DAY_US,
+    HOUR_US,
+    Date,
+    add_business,
+    add_years,
+    business_us_between,
+    civil_from_day,
+    day_from_civil,
+    is_weekday,
+    next_business_instant,
+    payroll_instants,
+    until_midnight_us_between,
+)
+from ycbench_env.testing.tiny import instant
+from ycbench_env.units import date_of, iso_time, micros_of_date
+
+NINE, EIGHTEEN = 9 * HOUR_US, 18 * HOUR_US
+
+
+def add(text: str, hours: float) -> str:
+    return iso_time(add_business(instant(text), round(hours * HOUR_US), 1, NINE, EIGHTEEN))
+
+
+def business_hours(start: str, end: str) -> float:
+    return business_us_between(instant(start), instant(end), NINE, EIGHTEEN) / HOUR_US
+
+
+def reference_hours(start: str, end: str) -> float:
+    return until_midnight_us_between(instant(start), instant(end), NINE, EIGHTEEN) / HOUR_US
+
+
+def payrolls(start: str, years: int = 1) -> list[str]:
+    start_us = instant(start)
+    horizon_us = add_years(start_us // DAY_US, years) * DAY_US + start_us % DAY_US
+    return [iso_time(time_us) for time_us in payroll_instants(start_us, horizon_us, start_us % DAY_US)]
+
+
+# ------------------------------------------------------------------------------------------------- the calendar
+
+
+@pytest.mark.parametrize(
+    ("date", "day"),
+    [
+        (Date(1970, 1, 1), 0),
+        (Date(1969, 12, 31), -1),
+        (Date(1970, 3, 1), 59),  # 31 + 28
+        (Date(2000, 2, 29), 11_016),  # 30 years x 365 + 7 leap days (72 ... 96) + 31 + 28
+        (Date(2025, 1, 1), 20_089),  # 55 x 365 + 14 leap days (72 ... 2024)
+    ],
+)
+def test_days_are_counted_from_1970(date: Date, day: int) -> None:
+    assert day_from_civil(*date) == day
+    assert civil_from_day(day) == date
+
+
+@pytest.mark.parametrize(
+    ("start", "years", "end"),
+    [
+        ("2025-01-01", 1, "2026-01-01"),
+        ("2024-02-29", 1, "2025-02-28"),  # there is no 29 February 2025
+        ("2024-02-29", 4, "2028-02-29"),
+        ("1896-02-29", 4, "1900-02-28"),  # a century is no leap year
+        ("1996-02-29", 4, "2000-02-29"),  # but every fourth century is
+        ("2024-01-29", 1, "2025-01-29"),
+        ("2024-02-28", 1, "2025-02-28"),
+    ],
+)
+def test_the_same_date_some_years_later_falls_back_to_the_28th_of_february(start: str, years: int, end: str) -> None:
+    first = dt.date.fromisoformat(start).toordinal() - dt.date(1970, 1, 1).toordinal()
+    assert Date(*dt.date.fromisoformat(end).timetuple()[:3]) == civil_from_day(add_years(first, years))
+
+
+def test_monday_to_friday_are_weekdays() -> None:
+    # 2025-01-06 is a Monday.
+    monday = instant("2025-01-06") // DAY_US
+    assert [is_weekday(monday + offset) for offset in range(7)] == [True] * 5 + [False] * 2
+
+
+# ------------------------------------------------------------------------------------- the next business instant
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("2025-01-01 09:00", "2025-01-01T09:00:00"),
+        ("2025-01-01 03:00", "2025-01-01T09:00:00"),
+        ("2025-01-01 12:34:56.789012", "2025-01-01T12:34:56.789012"),
+        ("2025-01-01 17:59:59.999999", "2025-01-01T17:59:59.999999"),
+        ("2025-01-01 18:00", "2025-01-02T09:00:00"),  # the end of the day is closed
+        ("2025-01-03 18:00", "2025-01-06T09:00:00"),  # a Friday
+        ("2025-01-03 23:00", "2025-01-06T09:00:00"),
+        ("2025-01-04 12:00", "2025-01-06T09:00:00"),  # a Saturday
+        ("2025-01-05 00:00", "2025-01-06T09:00:00"),  # a Sunday
+        ("2025-01-06 00:00", "2025-01-06T09:00:00"),
+    ],
+)
+def test_the_next_business_instant_counts_the_end_of_a_day_as_closed(time: str, expected: str) -> None:
+    assert iso_time(next_business_instant(instant(time), NINE, EIGHTEEN)) == expected
+    assert add(time, 0) == expected  # spending no hours gives the next business instant
+
+
+# ---------------------------------------------------------------------------------------------- adding business hours
+
+
+@pytest.mark.parametrize(
+    ("time", "hours", "expected"),
+    [
+        ("2025-01-01 09:00", 1, "2025-01-01T10:00:00"),
+        ("2025-01-01 09:00", 9, "2025-01-01T18:00:00"),  # lands on the end of the day and stays there
+        ("2025-01-01 18:00", 9, "2025-01-02T18:00:00"),  # Thursday 09:00 + 9
+        ("2025-01-01 17:00", 1, "2025-01-01T18:00:00"),
+        ("2025-01-01 17:00", 1.5, "2025-01-02T09:30:00"),  # 1 h today, half an hour on Thursday
+        ("2025-01-01 09:00", 10, "2025-01-02T10:00:00"),
+        ("2025-01-01 09:00", 27, "2025-01-03T18:00:00"),  # Wednesday, Thursday, Friday
+        ("2025-01-01 09:00", 27.5, "2025-01-06T09:30:00"),  # and half an hour on Monday
+        ("2025-01-03 18:00", 1, "2025-01-06T10:00:00"),  # Friday's end is Monday's start
+        ("2025-01-06 09:00", 1, "2025-01-06T10:00:00"),
+        ("2025-01-04 11:00", 45, "2025-01-10T18:00:00"),  # a Saturday: Monday to Friday are 5 x 9
+        ("2025-01-04 11:00", 46, "2025-01-13T10:00:00"),
+        ("2025-01-03 12:00", 6 + 9 * 5 + 9 * 5 + 2, "2025-01-20T11:00:00"),  # Friday's rest, two weeks, 2 h on Monday
+        ("2025-01-03 12:00", 6 + 9 * 5 + 9 * 5, "2025-01-17T18:00:00"),
+        ("2025-01-02 09:00", 9 + 9 + 9, "2025-01-06T18:00:00"),  # Thursday, Friday, Monday
+        ("2025-01-01 00:00", 9, "2025-01-01T18:00:00"),
+    ],
+)
+def test_hours_are_spent_on_weekdays_from_nine_to_eighteen(time: str, hours: float, expected: str) -> None:
+    assert add(time, hours) == expected
+
+
+def add_us(text: str, num: int, den: int) -> str:
+    return iso_time(add_business(instant(text), num, den, NINE, EIGHTEEN))
+
+
+def test_the_last_day_is_rounded_to_the_nearest_microsecond_with_ties_to_even() -> None:
+    assert add_us("2025-01-01 09:00", 5, 2) == "2025-01-01T09:00:00.000002"  # 2.5 us
+    assert add_us("2025-01-01 09:00", 7, 2) == "2025-01-01T09:00:00.000004"  # 3.5 us
+    assert add_us("2025-01-01 09:00", 8, 3) == "2025-01-01T09:00:00.000003"  # 2.67 us
+    assert add_us("2025-01-01 09:00", 1, 3) == "2025-01-01T09:00:00"  # 0.33 us
+
+
+def test_what_is_rounded_is_the_time_spent_on_the_last_day_and_not_the_sum() -> None:
+    # From an odd microsecond: 1 us + round(2.5 us) = 3 us; rounding 3.5 us would give 4.
+    assert add_us("2025-01-01 09:00:00.000001", 5, 2) == "2025-01-01T09:00:00.000003"
+    # 0.5 us before the end of the day is used up today, the other 2.5 us on Thursday round to 2.
+    today_us = EIGHTEEN - NINE - 1
+    assert add_us("2025-01-01 09:00:00.000001", 2 * today_us + 5, 2) == "2025-01-02T09:00:00.000002"
+    assert add_us("2025-01-01 09:00:00.000001", 2 * today_us + 7, 2) == "2025-01-02T09:00:00.000004"
+
+
+def test_a_fraction_of_a_microsecond_beyond_the_end_of_a_day_rounds_to_the_next_start() -> None:
+    # 9 h and a third of a microsecond do not fit into Wednesday; the third is spent on Thursday and rounds to 0.
+    assert add_us("2025-01-01 09:00", 3 * 9 * HOUR_US + 1, 3) == "2025-01-02T09:00:00"
+    # A third less than 9 h fits and rounds up to the end of the day.
+    assert add_us("2025-01-01 09:00", 3 * 9 * HOUR_US - 1, 3) == "2025-01-01T18:00:00"
+
+
+def test_another_workday_changes_where_a_day_ends() -> None:
+    ten, sixteen = 10 * HOUR_US, 16 * HOUR_US
+    # 10 h at 6 a day: 6 on Wednesday, 4 on Thursday.
+    assert iso_time(add_business(instant("2025-01-01 10:00"), 10 * HOUR_US, 1, ten, sixteen)) == "2025-01-02T14:00:00"
+    assert business_us_between(instant("2025-01-01 10:00"), instant("2025-01-02 14:00"), ten, sixteen) == 10 * HOUR_US
+
+
+def test_a_day_without_end_works_around_the_clock_on_weekdays() -> None:
+    # Friday 00:00 + 24 h lands on Friday's end, which is Saturday 00:00; 25 h is 1 h on Monday.
+    assert iso_time(add_business(instant("2025-01-03"), 24 * HOUR_US, 1, 0, DAY_US)) == "2025-01-04T00:00:00"
+    assert iso_time(add_business(instant("2025-01-03"), 25 * HOUR_US, 1, 0, DAY_US)) == "2025-01-06T01:00:00"
+
+
+# ------------------------------------------------------------------------------------------ accrual: documents' rules
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "hours"),
+    [
+        ("2025-01-01 09:00", "2025-01-01 18:00", 9),
+        ("2025-01-01 00:00", "2025-01-02 00:00", 9),
+        ("2025-01-01 09:00", "2025-01-02 10:00", 10),
+        ("2025-01-01 17:00", "2025-01-01 23:00", 1),
+        ("2025-01-01 18:00", "2025-01-02 09:00", 0),  # a night
+        ("2025-01-03 18:00", "2025-01-06 09:00", 0),  # a weekend
+        ("2025-01-04 08:00", "2025-01-05 20:00", 0),
+        ("2025-01-03 15:00", "2025-01-06 11:00", 5),  # 3 on Friday and 2 on Monday
+        ("2025-01-06 00:00", "2025-01-13 00:00", 45),
+        ("2025-01-01 09:00", "2026-01-01 09:00", 261 * 9),  # 365 days: 52 weeks of 5 and a Wednesday
+        ("2025-01-04 12:00", "2025-01-06 10:00", 1),
+        ("2025-01-01 12:00", "2025-01-01 12:00", 0),
+    ],
+)
+def test_business_hours_leave_out_nights_and_weekends(start: str, end: str, hours: float) -> None:
+    assert business_hours(start, end) == hours
+
+
+# ------------------------------------------------------------------------------------------ accrual: reference rules
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "hours"),
+    [
+        ("2025-01-01 09:00", "2025-01-01 18:00", 9),
+        ("2025-01-01 09:00", "2025-01-01 23:00", 9),  # the last piece ends at 18:00
+        ("2025-01-01 19:00", "2025-01-01 23:00", 0),
+        ("2025-01-01 05:00", "2025-01-01 08:00", 0),
+        ("2025-01-01 09:00", "2025-01-02 00:00", 15),  # a piece that ends at midnight counts on until 24:00
+        ("2025-01-01 00:00", "2025-01-02 00:00", 15),
+        ("2025-01-01 20:00", "2025-01-02 00:00", 4),  # also when it starts in the evening
+        ("2025-01-01 09:00", "2025-01-02 10:00", 16),  # 15 + 1
+        ("2025-01-01 09:00", "2025-01-02 05:00", 15),
+        ("2025-01-01 09:00", "2025-01-02 23:00", 24),  # the last piece ends at 18:00
+        ("2025-01-01 09:00", "2025-01-03 18:00", 39),  # 15 + 15 + 9
+        ("2025-01-03 09:00", "2025-01-06 09:00", 15),  # Friday; Saturday and Sunday count 0
+        ("2025-01-03 09:00", "2025-01-06 10:00", 16),
+        ("2025-01-03 09:00", "2025-01-04 15:00", 15),  # the last piece is a Saturday
+        ("2025-01-04 09:00", "2025-01-04 15:00", 0),
+        ("2025-01-04 09:00", "2025-01-06 12:00", 3),
+        ("2025-01-05 09:00", "2025-01-06 00:00", 0),
+        ("2025-01-01 09:00", "2025-01-08 18:00", 5 * 15 + 9),  # We Th Fr Mo Tu whole, Wednesday until 18:00
+        ("2025-01-01 12:00", "2025-01-01 12:00", 0),
+    ],
+)
+def test_reference_hours_count_every_weekday_but_the_last_until_midnight(start: str, end: str, hours: float) -> None:
+    assert reference_hours(start, end) == hours
+
+
+# --------------------------------------------------------------------------------------------------------- payrolls
+
+
+def test_the_default_year_has_eleven_payrolls_from_the_third_of_february() -> None:
+    # 1 January 2025 is the start itself and 1 January 2026 the horizon itself: neither is charged.
+    assert payrolls("2025-01-01 09:00") == [
+        "2025-02-03T09:00:00",  # the 1st is a Saturday
+        "2025-03-03T09:00:00",  # the 1st is a Saturday
+        "2025-04-01T09:00:00",
+        "2025-05-01T09:00:00",
+        "2025-06-02T09:00:00",  # the 1st is a Sunday
+        "2025-07-01T09:00:00",
+        "2025-08-01T09:00:00",
+        "2025-09-01T09:00:00",
+        "2025-10-01T09:00:00",
+        "2025-11-03T09:00:00",  # the 1st is a Saturday
+        "2025-12-01T09:00:00",
+    ]
+
+
+def test_a_run_that_starts_on_saturday_the_first_is_charged_on_monday_the_third() -> None:
+    assert payrolls("2025-02-01 09:00")[0] == "2025-02-03T09:00:00"
+    # February 2025 to January 2026; the horizon is Sunday 1 February 2026, whose payroll would be on the 2nd.
+    assert len(payrolls("2025-02-01 09:00")) == 12
+
+
+def test_a_run_that_starts_after_the_first_weekday_of_its_month_begins_with_the_next_month() -> None:
+    assert payrolls("2025-02-04 09:00")[0] == "2025-03-03T09:00:00"
+
+
+def test_a_payroll_at_the_very_start_or_horizon_is_not_charged() -> None:
+    # Monday 3 February 2025 is a first weekday; a year later, 3 February 2026, the first weekday was the 2nd.
+    assert payrolls("2025-02-03 09:00")[0] == "2025-03-03T09:00:00"
+    assert payrolls("2025-02-03 09:00")[-1] == "2026-02-02T09:00:00"
+    # 1 April 2025 to 1 April 2026 (a Wednesday): the horizon is a payroll instant and left out.
+    assert payrolls("2025-04-01 09:00")[-1] == "2026-03-02T09:00:00"
+
+
+def test_a_run_that_starts_on_a_leap_day_ends_on_the_28th() -> None:
+    # Horizon 2025-02-28 09:00: March 2024 to February 2025 are 12 payrolls.
+    found = payrolls("2024-02-29 09:00")
+    assert (len(found), found[0], found[-1]) == (12, "2024-03-01T09:00:00", "2025-02-03T09:00:00")
+
+
+def test_a_run_from_december_passes_the_new_year() -> None:
+    assert payrolls("2025-12-15 09:00")[:2] == ["2026-01-01T09:00:00", "2026-02-02T09:00:00"]
+
+
+# --------------------------------------------------------------------------------------------- outer spelling of time
+
+
+def test_simulated_time_is_written_without_a_fraction_when_it_has_none() -> None:
+    assert iso_time(instant("2025-01-01 09:00")) == "2025-01-01T09:00:00"
+    assert iso_time(instant("2025-01-01 09:00:00.000001")) == "2025-01-01T09:00:00.000001"
+    assert date_of(instant("2025-01-01 23:59:59.999999")) == dt.date(2025, 1, 1)
+    assert micros_of_date(dt.date(2025, 1, 1)) == 20_089 * DAY_US

@@ -1,0 +1,88 @@
+"""Rounding of stored numbers. Source: Y-7."""
+
+from decimal import Decimal
+
+import pytest
+
+from ycbench_env.rules.number import NEVER, Ratio, round_double, round_half_even, stored
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (111.11625, 1_111_162),  # the double is 111.11624999..., below the tie
+        (0.00005, 1),  # the double is 0.0000500000000000000024, above the tie
+        (0.00015, 1),  # the double is 0.000149999..., below the tie
+        (1.00005, 10_001),  # the double is 1.00005000000000010, above the tie
+        (2.00015, 20_002),
+        (0.0, 0),
+        (7.25, 72_500),
+        (1e-300, 0),
+    ],
+)
+def test_four_places_follow_the_double_and_not_the_text_that_was_typed(value: float, expected: int) -> None:
+    assert round_double(value, 10_000) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1.8755, 1875),  # the double is 1.87549999999999994, below the tie
+        (1.0005, 1000),  # the double is 1.00049999999999994
+        (3.0005, 3001),  # the double is 3.00050000000000017
+    ],
+)
+def test_three_places_follow_the_double(value: float, expected: int) -> None:
+    assert round_double(value, 1000) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.0625, 62),  # exactly 62.5 thousandths: the even neighbour is 62
+        (0.1875, 188),  # exactly 187.5 thousandths: the even neighbour is 188
+        (-0.0625, -62),
+        (-0.1875, -188),
+    ],
+)
+def test_an_exact_tie_goes_to_the_even_neighbour(value: float, expected: int) -> None:
+    assert round_double(value, 1000) == expected
+
+
+@pytest.mark.parametrize("value", [111.11625, 1.8755, 0.00005, 0.00015, 25_000.00005, 9.99995, 123_456.78905])
+def test_rounding_agrees_with_the_formatting_of_python(value: float) -> None:
+    assert Decimal(round_double(value, 10_000)).scaleb(-4) == Decimal(f"{value:.4f}")
+    assert Decimal(round_double(value, 1000)).scaleb(-3) == Decimal(f"{value:.3f}")
+
+
+def test_an_exact_quotient_is_stored_through_its_nearest_double() -> None:
+    # 11111625 / 100000 is the tie 111.11625 exactly, but its double lies below: 111.1162, not 111.1163.
+    assert stored(11_111_625, 100_000, 10_000) == 1_111_162
+    # 18755 / 10000 = 1.8755, whose double lies below the tie.
+    assert stored(18_755, 10_000, 1000) == 1875
+    # 1/3 = 0.33333... and 2/3 = 0.66666...
+    assert stored(1, 3, 10_000) == 3333
+    assert stored(2, 3, 10_000) == 6667
+
+
+@pytest.mark.parametrize(
+    ("num", "den", "expected"),
+    [
+        (5, 2, 2),
+        (7, 2, 4),
+        (9, 4, 2),
+        (11, 4, 3),
+        (10, 5, 2),
+        (-5, 2, -2),
+        (-7, 2, -4),
+        (0, 3, 0),
+        (1, 3, 0),
+        (2, 3, 1),
+    ],
+)
+def test_quotients_round_to_the_nearest_integer_and_ties_to_even(num: int, den: int, expected: int) -> None:
+    assert round_half_even(num, den) == expected
+
+
+def test_never_is_a_quotient_without_a_denominator() -> None:
+    assert Ratio(1, 0) == NEVER

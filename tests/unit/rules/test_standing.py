@@ -1,0 +1,111 @@
+"""Prestige and trust. Source: Y-2.3, Y-4.4, Y-5.3, Y-5.5, Y-7."""
+
+import pytest
+
+from ycbench_env.rules.clock import DAY_US
+from ycbench_env.rules.standing import (
+    client_tier_index,
+    is_adversarial,
+    prestige_after_decay,
+    prestige_after_loss,
+    prestige_after_success,
+    trust_after_decay,
+    trust_after_loss,
+    trust_after_success,
+)
+
+
+def test_success_adds_the_delta_up_to_the_most() -> None:
+    assert prestige_after_success(1000, 155, 10_000) == 1155
+    assert prestige_after_success(9900, 100, 10_000) == 10_000
+    assert prestige_after_success(9901, 100, 10_000) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("prestige", "delta", "num", "den", "expected"),
+    [
+        (2000, 100, 1, 1, 1900),
+        (2000, 100, 3, 2, 1850),  # 1.5 x 0.1
+        (2000, 101, 3, 2, 1849),  # 2 - 0.1515 = 1.8485, a tie; its double is 1.84850000000000003: above
+        (1100, 100, 1, 1, 1000),
+        (1050, 100, 1, 1, 1000),  # 0.95 is below the least
+        (2000, 0, 3, 2, 2000),
+        (2000, 100, 0, 1, 2000),
+    ],
+)
+def test_loss_takes_a_multiple_of_the_delta_down_to_the_least(
+    prestige: int, delta: int, num: int, den: int, expected: int
+) -> None:
+    assert prestige_after_loss(prestige, delta, num, den, 1000) == expected
+
+
+@pytest.mark.parametrize(
+    ("prestige", "num", "den", "elapsed", "expected"),
+    [
+        (5000, 1, 10, DAY_US, 4900),  # 0.1 a day
+        (5000, 1, 10, DAY_US // 2, 4950),
+        (5000, 1, 10, 7 * DAY_US, 4300),  # weekends included
+        (1050, 1, 10, DAY_US, 1000),
+        (1100, 1, 10, DAY_US, 1000),
+        (5000, 0, 1, DAY_US, 5000),
+        (5000, 1, 10, 0, 5000),
+        (5000, 1, 10, DAY_US // 1000, 5000),  # 0.0001 is less than what is stored
+    ],
+)
+def test_prestige_decays_by_fractions_of_a_day(prestige: int, num: int, den: int, elapsed: int, expected: int) -> None:
+    assert prestige_after_decay(prestige, num, den, elapsed, 1000) == expected
+
+
+@pytest.mark.parametrize(
+    ("trust", "expected"),
+    [
+        (0, 1600),  # 1.6 x 1^1.5
+        (5000, 5000),  # nothing left to gain
+        (3200, 3546),  # 1 - 0.64 = 0.36; 0.36^1.5 = 0.216; 1.6 x 0.216 = 0.3456; 3.5456
+        (4999, 4999),  # 1.6 x 0.0002^1.5 = 0.0000045
+    ],
+)
+def test_trust_grows_slower_the_higher_it_is(trust: int, expected: int) -> None:
+    assert trust_after_success(trust, 1.6, 5.0) == expected
+
+
+def test_trust_never_grows_above_the_most() -> None:
+    assert trust_after_success(1000, 100.0, 5.0) == 5000
+
+
+def test_without_a_gain_or_a_scale_trust_stays() -> None:
+    assert trust_after_success(1234, 0.0, 5.0) == 1234
+    assert trust_after_success(0, 1.6, 0.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("trust", "loss", "expected"), [(1000, 0.18, 820), (100, 0.18, 0), (180, 0.18, 0), (0, 0.18, 0), (1000, 0.0, 1000)]
+)
+def test_trust_is_lost_down_to_nothing(trust: int, loss: float, expected: int) -> None:
+    assert trust_after_loss(trust, loss) == expected
+
+
+@pytest.mark.parametrize(
+    ("trust", "decay", "elapsed", "expected"),
+    [
+        (1000, 0.25, DAY_US, 750),
+        (1000, 0.25, 2 * DAY_US, 500),
+        (1000, 0.25, DAY_US // 2, 875),
+        (1000, 0.25, 30 * DAY_US, 0),
+        (0, 0.25, DAY_US, 0),
+        (1000, 0.25, 0, 1000),
+        (1000, 0.0, DAY_US, 1000),
+    ],
+)
+def test_trust_decays_by_fractions_of_a_day(trust: int, decay: float, elapsed: int, expected: int) -> None:
+    assert trust_after_decay(trust, decay, elapsed) == expected
+
+
+@pytest.mark.parametrize(("multiplier", "tier"), [(0.7, 0), (0.99, 0), (1.0, 1), (1.69, 1), (1.7, 2), (2.5, 2)])
+def test_the_tier_of_a_client_follows_its_multiplier(multiplier: float, tier: int) -> None:
+    assert client_tier_index(multiplier) == tier
+
+
+@pytest.mark.parametrize(("loyalty", "adversarial"), [(-301, True), (-300, False), (-1000, True), (1000, False)])
+def test_a_client_is_adversarial_strictly_below_minus_three_tenths(loyalty: int, *, adversarial: bool) -> None:
+    assert is_adversarial(loyalty) is adversarial
