@@ -112,7 +112,7 @@ def _company_status(state: State) -> JsonObject:
         "company_name": state.config.sim.company_name,
         "funds_cents": state.funds_cents,
         "prestige": {name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
-        "sim_time": iso_time(state.now_us),
+        "sim_time": state.sim_time,
         "horizon_end": state.calendar.horizon_end,
         "tasks": {
             "active": counts["active"],
@@ -325,8 +325,8 @@ def _resumed(state: State, before: State, outcome: Outcome) -> JsonObject:
     events = outcome.events
     return {
         "ok": True,
-        "old_sim_time": iso_time(before.now_us),
-        "new_sim_time": iso_time(state.now_us),
+        "old_sim_time": before.sim_time,
+        "new_sim_time": state.sim_time,
         "checkpoint_event_type": event_type(events[-1]) if events else None,
         "events_processed": len(events),
         "payrolls_applied": sum([isinstance(event, PayrollPaid) for event in events]),

@@ -37,15 +37,12 @@ def _acceptable(state: State) -> list[MarketTask]:
     trust = {client.name: client.trust_milli // 1000 for client in state.clients}
     floors = [milli // 1000 for milli in state.prestige_milli]
     rows: list[MarketTask] = []
-    for task in state.market_by_reward:
-        prestige, needed_trust, client_name, domains = task.gate
-        if needed_trust > trust[client_name]:
+    for first, prestige, needed_trust, client_name, others, task in state.gates:
+        if floors[first] < prestige or (needed_trust and needed_trust > trust[client_name]):
             continue
-        for domain in domains:
-            if floors[domain] < prestige:
-                break
-        else:
-            rows.append(task)
+        if others and any(floors[domain] < prestige for domain in others):
+            continue
+        rows.append(task)
     return rows
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ycbench_env.observation.answers import runway_months
 from ycbench_env.observation.report import TurnReport, cut_text
-from ycbench_env.units import CENTS_PER_DOLLAR, iso_time
+from ycbench_env.units import CENTS_PER_DOLLAR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
     active, planned = state.status_counts["active"], state.status_counts["planned"]
     runway = runway_months(state)
     payroll = state.monthly_payroll_cents
-    sim_time, horizon_end = iso_time(state.now_us), state.calendar.horizon_end
+    sim_time, horizon_end = state.sim_time, state.calendar.horizon_end
     turn = state.turns_played + 1
     events = report.events_json()
     status = (
@@ -94,8 +94,9 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
 
 def _dollars(cents: int) -> str:
     """Return an amount as $1,234.56, exact."""
-    whole, rest = divmod(abs(cents), CENTS_PER_DOLLAR)
-    return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
+    if cents < 0:
+        return f"-{_dollars(-cents)}"
+    return f"${cents // CENTS_PER_DOLLAR:,}.{cents % CENTS_PER_DOLLAR:02d}"
 
 
 def _text(state: State, report: TurnReport, status: str, events: str) -> str:

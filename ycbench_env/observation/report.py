@@ -8,6 +8,7 @@ import attrs
 
 from ycbench_env.json_text import text_json, to_json
 from ycbench_env.observation.wake import wake_event
+from ycbench_env.types.evolve import kept
 
 if TYPE_CHECKING:
     from ycbench_env.json_text import JsonObject
@@ -49,7 +50,7 @@ class Answer:
     output: JsonObject
     output_json: str
 
-    @property
+    @kept
     def echo(self) -> str:
         """The command, cut."""
         return cut_text(self.command, MAX_COMMAND_ECHO)

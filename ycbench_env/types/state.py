@@ -6,7 +6,6 @@ Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent
 
 from __future__ import annotations
 
-import functools
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeAlias
 
@@ -14,6 +13,7 @@ import attrs
 
 from ycbench_env.json_text import to_json
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
+from ycbench_env.types.evolve import kept
 from ycbench_env.units import iso_time, micros_of_date
 from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
@@ -29,8 +29,8 @@ TASKS_A_SLOT: Final = 1000
 _ID_PREFIX: Final = "Task-"
 _MAX_ID_DIGITS: Final = 12
 
-Cached: TypeAlias = tuple[tuple[str, str], ...]
-"""Cached properties and the field that each depends on, see ``evolve``."""
+Kept: TypeAlias = tuple[tuple[str, str], ...]
+"""Kept figures and a field that each depends on, see ``evolve``."""
 
 
 def _two_places(value_e4: int) -> float:
@@ -57,7 +57,7 @@ class Employee:
     salary_cents: int
     rates_e4: tuple[int, ...]
 
-    CACHED: ClassVar[Cached] = (
+    KEPT: ClassVar[Kept] = (
         ("shown_rates", "rates_e4"),
         ("profile_json", "rates_e4"),
         ("profile_json", "salary_cents"),
@@ -68,7 +68,7 @@ class Employee:
         """The name that the agent uses."""
         return f"Emp_{self.number}"
 
-    @functools.cached_property
+    @kept
     def shown_rates(self) -> tuple[float, ...]:
         """Base rates as they are shown, 2 places."""
         return tuple([_two_places(rate) for rate in self.rates_e4])
@@ -82,13 +82,12 @@ class Employee:
             "skill_rates": dict(zip(DOMAINS, self.shown_rates, strict=True)),
         }
 
-    @functools.cached_property
+    @kept
     def profile_json(self) -> str:
         """The profile as JSON; written out, since every success changes it and the staff is listed often."""
         rates = ",".join([f'"{name}":{rate!r}' for name, rate in zip(DOMAINS, self.shown_rates, strict=True)])
-        return (
-            f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents},"skill_rates":{{{rates}}}}}'
-        )
+        head = f'"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}'
+        return f'{{{head},"skill_rates":{{{rates}}}}}'
 
 
 @attrs.frozen(slots=False)
@@ -111,7 +110,7 @@ class Client:
     loyalty_milli: int
     reward_multiplier_milli: int
 
-    CACHED: ClassVar[Cached] = ()
+    KEPT: ClassVar[Kept] = ()
 
 
 @attrs.frozen(slots=False)
@@ -142,7 +141,7 @@ class MarketTask:
     prestige_delta_milli: int
     skill_boost_e4: int
 
-    @functools.cached_property
+    @kept
     def task_id(self) -> str:
         """Id of the task, unique in an episode."""
         return f"Task-{self.number}" if self.copy == 1 else f"Task-{self.number}-{self.copy}"
@@ -162,20 +161,24 @@ class MarketTask:
             ],
         }
 
-    @functools.cached_property
+    @kept
     def listing_json(self) -> str:
         """Its line on the market as JSON; kept, since the market is listed far more often than it changes."""
         return to_json(self.listing())
 
-    @functools.cached_property
+    @kept
     def requirements(self) -> tuple[tuple[int, int], ...]:
         """Pairs of domain and quantity, in domain order."""
         return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
 
-    @functools.cached_property
-    def gate(self) -> tuple[int, int, str, tuple[int, ...]]:
-        """What accepting it needs: prestige, trust, with whom, in which domains; one look-up for the market's loop."""
-        return self.required_prestige, self.required_trust, self.client_name, self.domains
+    @kept
+    def gate(self) -> Gate:
+        """What accepting it needs: first domain, prestige, trust, client, further domains; and the task itself."""
+        return self.domains[0], self.required_prestige, self.required_trust, self.client_name, self.domains[1:], self
+
+
+Gate: TypeAlias = tuple[int, int, int, str, tuple[int, ...], MarketTask]
+"""One look-up for the loop over the market: first domain, prestige, trust, client, further domains, task."""
 
 
 @attrs.frozen(slots=False)
@@ -216,7 +219,7 @@ class Task:
     completion_us: int | None = None
     milestone_us: int | None = None
 
-    CACHED: ClassVar[Cached] = ()
+    KEPT: ClassVar[Kept] = ()
 
     @property
     def task_id(self) -> str:
@@ -252,7 +255,7 @@ class Calendar:
     close_us: int
     payrolls_us: tuple[int, ...]
 
-    @functools.cached_property
+    @kept
     def horizon_end(self) -> str:
         """End of the run, ISO 8601."""
         return iso_time(self.horizon_us)
@@ -312,10 +315,11 @@ class State:
     turns_played: int = 0
     idle_turns: int = 0
 
-    CACHED: ClassVar[Cached] = (
+    KEPT: ClassVar[Kept] = (
         ("active_indices", "tasks"),
-        ("market_by_reward", "market"),
+        ("gates", "market"),
         ("monthly_payroll_cents", "employees"),
+        ("sim_time", "now_us"),
         ("status_counts", "tasks"),
     )
 
@@ -329,17 +333,17 @@ class State:
         payrolls = self.calendar.payrolls_us
         return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
 
-    @functools.cached_property
+    @kept
     def monthly_payroll_cents(self) -> int:
         """Sum of all salaries."""
         return sum([employee.salary_cents for employee in self.employees])
 
-    @functools.cached_property
+    @kept
     def active_indices(self) -> tuple[int, ...]:
         """Places of all active tasks, in order of acceptance."""
         return tuple([index for index, task in enumerate(self.tasks) if task.status == "active"])
 
-    @functools.cached_property
+    @kept
     def status_counts(self) -> dict[str, int]:
         """How many own tasks have each status; not to be changed."""
         counts: dict[str, int] = dict.fromkeys(OWN_STATUSES, 0)
@@ -347,10 +351,21 @@ class State:
             counts[task.status] += 1
         return counts
 
-    @functools.cached_property
+    @kept
+    def gates(self) -> tuple[Gate, ...]:
+        """Listed tasks and what accepting each needs, best paid first, equal rewards in slot order."""
+        by_reward = sorted(self.market, key=attrgetter("reward_cents"), reverse=True)
+        return tuple([task.gate for task in by_reward])
+
+    @property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
         """Listed tasks, best paid first, equal rewards in slot order."""
-        return tuple(sorted(self.market, key=attrgetter("reward_cents"), reverse=True))
+        return tuple([gate[-1] for gate in self.gates])
+
+    @kept
+    def sim_time(self) -> str:
+        """Simulated time, ISO 8601."""
+        return iso_time(self.now_us)
 
     @property
     def truncated(self) -> bool:
