@@ -1,0 +1,234 @@
+"""The commands, their options and their help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence  # noqa: TC003 -- cyclopts reads the annotations
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts.validators import Number
+
+from ycbench_agents.cli.console import help_output
+from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.registry import policy_names
+
+__all__ = ["dispatch", "make_app"]
+
+_HELP: Final = "Run a simulated startup under partial observation: with policies, or by hand."
+_SEE_HELP: Final = "ycbench --help lists the commands, ycbench COMMAND --help the options of one"
+_SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
+_NO_DEFAULT: Final = Parameter(show_default=False)
+_POSITIVE: Final = Number(gte=1)
+
+_Policies = Annotated[
+    tuple[str, ...],
+    _SEVERAL,
+    Parameter(name="--policy", metavar="NAME...", help=f"Names of policies: {', '.join(policy_names())}."),
+]
+_Presets = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--preset", metavar="NAME...")]
+_Files = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
+_Seeds = Annotated[tuple[str, ...], _SEVERAL, Parameter(metavar="SEED...")]
+_Parameters = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--param", metavar="KEY=VALUE...")]
+_Settings = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--set", metavar="KEY=VALUE...")]
+_Preset = Annotated[str | None, Parameter(name="--preset", metavar="NAME")]
+_File = Annotated[Path | None, Parameter(name="--config", metavar="FILE")]
+_Path = Annotated[Path | None, Parameter(metavar="FILE")]
+_Limit = Annotated[int, Parameter(validator=Number(gte=1, lte=10_000), metavar="N")]
+_Turns = Annotated[int | None, Parameter(validator=_POSITIVE, metavar="N")]
+_Seed = Annotated[str, Parameter(metavar="SEED")]
+_Flag = Annotated[bool, _NO_DEFAULT, Parameter(negative=())]
+_JsonFlag = Annotated[bool, _NO_DEFAULT, Parameter(name="--json", negative=())]
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name and return its exit code.
+
+    Raises:
+        UsageError: They name none, or its options are wrong.
+    """
+    app = make_app()
+    try:
+        code: object = app(
+            arguments, console=help_output(), exit_on_error=False, print_error=False, result_action="return_value"
+        )
+    except UnusedCliTokensError as error:
+        msg = f"got {' '.join(error.unused_tokens or ())!r}, expected nothing more here\n{_SEE_HELP}"
+        raise UsageError(msg) from None
+    except CycloptsError as error:
+        msg = f"{error}\n{_SEE_HELP}"
+        raise UsageError(msg) from None
+    return code if isinstance(code, int) else 0
+
+
+def make_app() -> App:
+    """Return the program."""
+    app = App(name="ycbench", help=_HELP, version=_version, help_format="plaintext", suppress_keyboard_interrupt=False)
+    app.command(_run, name="run")
+    app.command(_demo, name="demo")
+    app.command(_play, name="play")
+    app.command(_describe, name="describe")
+    config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
+    for function, name in ((_show, "show"), (_validate, "validate"), (_diff, "diff"), (_list, "list")):
+        config.command(function, name=name)
+    app.command(config)
+    return app
+
+
+def _version() -> str:
+    from importlib.metadata import version  # noqa: PLC0415 -- slow to import, and needed here alone
+
+    return f"ycbench {version('ycbench-env')}"
+
+
+def _run(  # noqa: PLR0913 -- one argument an option
+    *,
+    policy: _Policies = ("greedy",),
+    preset: _Presets = (),
+    config: _Files = (),
+    seeds: _Seeds = ("1",),
+    param: _Parameters = (),
+    settings: _Settings = (),
+    max_turns: _Turns = None,
+    as_json: _JsonFlag = False,
+    quiet: _Flag = False,
+) -> int:
+    """Play episodes with policies and print the results.
+
+    Plays every combination of policy, configuration and seed. Ctrl-C keeps what is done.
+
+    Args:
+        policy: Names of policies.
+        preset: Names of presets; default where nothing is named.
+        config: TOML files of configurations.
+        seeds: Run seeds, like 1 2 3 or 1-3.
+        param: Parameters of the policies, like depth=2.
+        settings: Settings that go before all else, like world.num_employees=9.
+        max_turns: Cut an episode off after so many turns.
+        as_json: Print strict JSON instead of the table.
+        quiet: Show no progress.
+    """
+    from ycbench_agents.cli.run import RunRequest, run  # noqa: PLC0415 -- each command loads what it needs
+
+    return run(RunRequest(policy, preset, config, seeds, param, settings, max_turns, as_json, quiet))
+
+
+def _demo(*, out: Path = Path("out"), quiet: _Flag = False) -> int:
+    """Play a short comparison and draw it.
+
+    Policies random and greedy, presets default and reference, seeds 1 to 3.
+
+    Args:
+        out: Folder for funds.png and results.json.
+        quiet: Show no progress.
+    """
+    from ycbench_agents.cli.run import demo  # noqa: PLC0415 -- as above
+
+    return demo(out, quiet=quiet)
+
+
+def _play(  # noqa: PLR0913 -- one argument an option
+    *,
+    preset: _Preset = None,
+    config: _File = None,
+    settings: _Settings = (),
+    seed: _Seed = "1",
+    scratchpad: bool = True,
+    history: _Path = None,
+    replay: _Path = None,
+) -> int:
+    """Play by hand, seeing what an agent would see.
+
+    Each line is a turn. Reads turns from a pipe, too. :help lists what the prompt itself understands.
+
+    Args:
+        preset: Name of a preset; default where nothing is named.
+        config: TOML file of a configuration.
+        settings: Settings that go before all else, like world.num_employees=9.
+        seed: Run seed.
+        scratchpad: Give notes that the scratchpad commands write and every answer shows.
+        history: File that keeps what was typed; by default one among the user's own.
+        replay: File that :save wrote, to be played first.
+    """
+    from ycbench_agents.cli.play import play  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.source import load_one  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.values import read_seed  # noqa: PLC0415 -- as above
+
+    world = load_one(preset, config, settings)
+    return play(world, read_seed(seed), scratchpad=scratchpad, history=history, replay=replay)
+
+
+def _describe(  # noqa: PLR0913 -- one argument an option
+    *,
+    preset: _Preset = None,
+    config: _File = None,
+    settings: _Settings = (),
+    seed: _Seed = "1",
+    limit: _Limit = 10,
+    reveal: _Flag = False,
+) -> int:
+    """Show a world at its start: staff, clients and market.
+
+    Args:
+        preset: Name of a preset; default where nothing is named.
+        config: TOML file of a configuration.
+        settings: Settings that go before all else, like world.num_employees=9.
+        seed: Run seed.
+        limit: How many tasks of the market to list, the best-paid first.
+        reveal: Show what no agent may see, too.
+    """
+    from ycbench_agents.cli.describe import describe  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.source import load_one  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.values import read_seed  # noqa: PLC0415 -- as above
+
+    return describe(load_one(preset, config, settings), read_seed(seed), limit=limit, hidden=reveal)
+
+
+def _show(source: str = "default", /, *, settings: _Settings = (), origin: _Flag = False) -> int:
+    """Print a resolved configuration: every setting, as a TOML file.
+
+    Args:
+        source: Name of a preset, or path of a TOML file.
+        settings: Settings that go before all else, like world.num_employees=9.
+        origin: Say behind each setting where it comes from.
+    """
+    from ycbench_agents.cli.settings import show  # noqa: PLC0415 -- as above
+
+    return show(source, settings, with_origin=origin)
+
+
+def _validate(*files: str) -> int:
+    """Check configuration files and name every problem in them.
+
+    Environment variables do not count here. The exit code is 2 where a file cannot be used.
+
+    Args:
+        files: TOML files.
+    """
+    from ycbench_agents.cli.settings import validate  # noqa: PLC0415 -- as above
+
+    if not files:
+        msg = "config validate: got no file, expected at least one, like ycbench config validate my.toml"
+        raise UsageError(msg)
+    return validate(files)
+
+
+def _diff(left: str, right: str, /, *, settings: _Settings = (), as_json: _JsonFlag = False) -> int:
+    """Print the settings in which two configurations differ.
+
+    Args:
+        left: Name of a preset, or path of a TOML file.
+        right: Another one.
+        settings: Settings that go before all else in both, like world.num_employees=9.
+        as_json: Print strict JSON instead of the table.
+    """
+    from ycbench_agents.cli.settings import diff  # noqa: PLC0415 -- as above
+
+    return diff(left, right, settings, as_json=as_json)
+
+
+def _list() -> int:
+    """Print the names of the presets."""
+    from ycbench_agents.cli.settings import list_presets  # noqa: PLC0415 -- as above
+
+    return list_presets()

@@ -1,0 +1,88 @@
+"""A progress bar with the time that is left, on a terminal's stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+from ycbench_agents.cli.streams import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from rich.progress import Progress, TaskID
+
+    from ycbench_agents.cli.suite import Plan, Watcher
+
+__all__ = ["watching"]
+
+
+@contextlib.contextmanager
+def watching(total: int, *, quiet: bool) -> Generator[Watcher]:
+    """Give a watcher that shows a progress bar; one that shows nothing where stderr is no terminal.
+
+    Args:
+        total: Number of episodes.
+        quiet: Show nothing anywhere.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield _Nobody()
+        return
+    from rich.progress import (  # noqa: PLC0415 -- slow to import
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from ycbench_agents.cli.console import progress_output  # noqa: PLC0415 -- imports rich
+
+    columns = (
+        TextColumn("{task.fields[place]} {task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=progress_output(), transient=True) as progress:
+        yield _Bar(progress, progress.add_task("", total=total, place=""), total)
+
+
+class _Nobody:
+    """Shows nothing."""
+
+    def begin(self, plan: Plan) -> None:
+        """Show nothing."""
+
+    def advance(self, fraction: float) -> None:
+        """Show nothing."""
+
+    def end(self) -> None:
+        """Show nothing."""
+
+
+class _Bar:
+    """Shows the share of all episodes that is over, each counted by its simulated time."""
+
+    def __init__(self, progress: Progress, task: TaskID, total: int) -> None:
+        self._progress = progress
+        self._task = task
+        self._total = total
+        self._done = 0
+
+    def begin(self, plan: Plan) -> None:
+        """Name the episode."""
+        name = one_line(f"{plan.policy}, {plan.preset}, seed {plan.seed}")
+        self._progress.update(self._task, description=name, place=f"{self._done + 1}/{self._total}")
+
+    def advance(self, fraction: float) -> None:
+        """Move the bar within the episode."""
+        self._progress.update(self._task, completed=self._done + fraction)
+
+    def end(self) -> None:
+        """Count the episode."""
+        self._done += 1
+        self._progress.update(self._task, completed=self._done)

@@ -1,0 +1,398 @@
+"""The program as people and scripts start it: as a process, with its streams, signals and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from ycbench_env import YCBenchEnv, load_config
+from ycbench_env.wrappers import ScratchpadMemory
+
+PROGRAM = [sys.executable, "-m", "ycbench_agents.cli"]
+TRACEBACK = "Traceback (most recent call last)"
+SETTINGS = ("YCBENCH_", "LC_", "LANG", "PYTHONUNBUFFERED")
+CLEAN = {**{name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}, "PYTHONUTF8": "1"}
+
+
+def run(
+    *arguments: str, stdin: bytes | None = None, environ: dict[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Start the program, without the settings that this process may have."""
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        check=False,
+        env={**CLEAN, **(environ or {})},
+        cwd=cwd,
+        timeout=120,
+    )
+
+
+def test_the_script_and_the_module_are_the_same_program() -> None:
+    script = Path(sys.executable).with_name("ycbench")
+    if not script.exists():
+        pytest.skip("the package is not installed with its script")
+    by_script = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert run("--version").stdout.decode() == by_script.stdout
+    assert re.fullmatch(r"ycbench \d+\.\d+\.\d+\S*\n", by_script.stdout)
+
+
+def test_the_baseline_ends_as_published_under_both_presets() -> None:
+    done = run("run", "--policy", "greedy", "--preset", "default", "reference", "--seeds", "1-3", "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    document = json.loads(done.stdout)
+    keys = ("seed", "final_funds_cents", "tasks_completed", "tasks_failed", "outcome")
+    rows = [[row[key] for key in keys] for row in document["episodes"]]
+    published = [
+        [1, 42_029_521, 42, 10, "survived"],
+        [2, 27_129_705, 39, 11, "survived"],
+        [3, -1_630_305, 10, 9, "bankrupt"],
+    ]
+    assert rows == published * 2
+    assert (document["planned"], document["run"], document["interrupted"]) == (6, 6, False)
+
+
+def test_equal_arguments_give_equal_bytes() -> None:
+    arguments = ("run", "--policy", "random", "greedy", "--seeds", "4", "--json")
+    first, second = (run(*arguments, environ={"PYTHONHASHSEED": seed}) for seed in ("1", "2"))
+    assert first.returncode == 0
+    assert first.stdout == second.stdout
+
+
+def test_a_bad_environment_variable_is_named_without_a_traceback() -> None:
+    for arguments in (["run"], ["play"]):
+        done = run(*arguments, environ={"YCBENCH_WORLD__NUM_EMPLOYEES": "many"})
+        assert done.returncode == 2
+        assert done.stdout == b""
+        assert b"YCBENCH_WORLD__NUM_EMPLOYEES" in done.stderr
+        assert TRACEBACK.encode() not in done.stderr
+
+
+def test_an_option_goes_before_a_variable_and_a_variable_before_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[world]\nnum_employees = 2\nnum_clients = 2\nnum_market_tasks = 2\n")
+    environ = {"YCBENCH_WORLD__NUM_EMPLOYEES": "3", "YCBENCH_WORLD__NUM_CLIENTS": "3"}
+    done = run("config", "show", "mine.toml", "--set", "world.num_employees=4", environ=environ, cwd=tmp_path)
+    world = tomllib.loads(done.stdout.decode())["world"]
+    assert (world["num_employees"], world["num_clients"], world["num_market_tasks"]) == (4, 3, 2)
+
+
+def test_what_show_prints_can_be_loaded_and_validated(tmp_path: Path) -> None:
+    path = tmp_path / "shown.toml"
+    path.write_bytes(run("config", "show", "reference", "--origin").stdout)
+    assert load_config(path, environ={}) == load_config("reference", environ={})
+    done = run("config", "validate", str(path))
+    assert (done.returncode, done.stdout.decode()) == (0, f"{path}: valid\n")
+
+
+# ---- playing
+
+
+TURNS = [
+    "company status",
+    "market browse --limit 1; employee list",
+    "what?",
+    "scratchpad write --content 'é \U0001f600'",
+]
+
+
+def test_turns_from_a_pipe_are_answered_as_an_agent_would_be() -> None:
+    env = ScratchpadMemory(YCBenchEnv("default"))
+    texts = [env.reset(seed=7)[0]["text"], *(env.step(turn)[0]["text"] for turn in TURNS)]
+    done = run("play", "--seed", "7", stdin="\n".join(TURNS).encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    expected = "".join(f"{text}\n\n" for text in texts)
+    assert done.stdout.decode() == f"{expected}You left the company on 2025-01-01: after 4 turns, funds $200,000.00.\n"
+
+
+def test_a_game_from_a_pipe_can_be_saved_and_played_again(tmp_path: Path) -> None:
+    first = run("play", stdin=b"task list\n:multi\nsim resume\nclient list\n:end\n:save t.jsonl\n", cwd=tmp_path)
+    assert [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()] == [
+        "task list",
+        "sim resume\nclient list",
+    ]
+    again = run("play", "--replay", "t.jsonl", cwd=tmp_path)
+    told = [line for line in first.stdout.decode().splitlines() if "saved in" not in line]
+    assert again.stdout.decode().splitlines() == told
+
+
+def test_any_bytes_are_a_turn() -> None:
+    done = run("play", stdin=b"\xff\xfe\x00 \x1b[2J\nsim resume\n")
+    assert done.returncode == 0
+    assert b"after 2 turns" in done.stdout
+
+
+def test_a_program_can_talk_to_the_game_line_by_line() -> None:
+    with subprocess.Popen([*PROGRAM, "play"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=CLEAN) as game:
+        assert game.stdin is not None
+        assert game.stdout is not None
+        for number in (1, 2, 3):
+            assert game.stdout.readline().startswith(f"Turn {number} | ".encode())
+            while game.stdout.readline() != b"\n":
+                pass
+            game.stdin.write(b"task list\n")
+            game.stdin.flush()
+        game.stdin.close()
+        assert b"after 3 turns" in game.stdout.read()
+        assert game.wait(timeout=60) == 0
+
+
+# ---- text that means something to a terminal
+
+
+@pytest.mark.parametrize("environ", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_hostile_names_are_printed_whatever_the_locale(environ: dict[str, str], tmp_path: Path) -> None:
+    file = str(tmp_path / "x.toml")
+    Path(file).write_text('sim.company_name = "[red]Nasty[/red] [/] 😀 :smile:"\n', encoding="utf-8")
+    for arguments in (["describe", "--config", file], ["config", "show", file], ["play", "--config", file]):
+        done = run(*arguments, environ=environ, stdin=b"company status; \xf0\x9f\x98\x80 --x\n")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert b"[red]Nasty[/red] [/] " in done.stdout
+
+
+# ---- how it ends
+
+
+def test_ctrl_c_in_a_piped_game_tells_what_became_of_the_company() -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "play"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN
+    ) as game:
+        assert game.stdout is not None
+        game.stdout.readline()
+        game.send_signal(signal.SIGINT)
+        out, err = game.communicate(timeout=60)
+    assert game.returncode == 130
+    assert err == b"ycbench: interrupted\n"
+    assert b"You left the company on 2025-01-01: after 0 turns" in out
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    for arguments in (["config", "show"], ["run", "--max-turns", "1"], ["--help"]):
+        command = [*PROGRAM, *arguments]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN) as process:
+            assert process.stdout is not None
+            process.stdout.close()
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+        assert process.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said() -> None:
+    for arguments in (["config", "show"], ["play"]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*PROGRAM, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+                env=CLEAN,
+            )
+        assert (done.returncode, done.stderr) == (2, b"ycbench: error: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize("library", ["cyclopts", "rich"])
+def test_without_the_extra_one_line_says_what_to_install(library: str) -> None:
+    script = f"""
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {library!r}:
+            raise ModuleNotFoundError("No module named " + name, name=name)
+
+sys.meta_path.insert(0, Refuse())
+from ycbench_agents.cli import main
+sys.exit(main(["describe"]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'ycbench-env[cli]'" in done.stderr
+
+
+def test_help_loads_neither_the_environment_nor_the_libraries_of_other_commands() -> None:
+    script = """
+import sys
+from ycbench_agents.cli import main
+main(["run", "--help"])
+slow = {"gymnasium", "numpy", "matplotlib", "prompt_toolkit", "ycbench_env"}
+print(*sorted(slow & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr == "\n"
+
+
+# ---- demo
+
+
+def test_demo_writes_its_picture_and_results(tmp_path: Path) -> None:
+    done = run("demo", "--out", "here/out", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    out = tmp_path / "here" / "out"
+    lines = done.stdout.decode().splitlines()
+    assert lines[-1] == f"wrote {Path('here/out/results.json')} and {Path('here/out/funds.png')}"
+    assert "12 of 12 episodes run" in lines
+    assert (out / "funds.png").read_bytes().startswith(b"\x89PNG")
+    document = json.loads((out / "results.json").read_bytes())
+    assert [(group["policy"], group["preset"], group["run"]) for group in document["groups"]] == [
+        ("random", "default", 3),
+        ("random", "reference", 3),
+        ("greedy", "default", 3),
+        ("greedy", "reference", 3),
+    ]
+
+
+# ---- the documentation
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def _examples() -> list[str]:
+    return re.findall(r"^```console\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the examples are lines for a POSIX shell")
+@pytest.mark.parametrize("number", range(4))
+def test_the_examples_of_the_documentation_print_what_it_says(number: int, tmp_path: Path) -> None:
+    assert len(_examples()) == 4
+    page = DOCUMENT.read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0])
+    for example in re.split(r"^\$ ", _examples()[number], flags=re.MULTILINE)[1:]:
+        command, _, expected = example.partition("\n")
+        line = re.sub(r"\bycbench ", f"{shlex.join(PROGRAM)} ", command)
+        done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, env=CLEAN, capture_output=True, check=True)
+        pattern = ".*".join(re.escape(part) for part in re.split(r"^\.\.\.$", expected, flags=re.MULTILINE))
+        assert re.fullmatch(pattern, done.stdout.decode(), re.DOTALL), done.stdout.decode()
+
+
+# ---- a terminal
+
+
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+
+class Terminal:
+    """The program in a terminal of its own."""
+
+    def __init__(self, *arguments: str, environ: dict[str, str] | None = None, stdout: IO[bytes] | None = None) -> None:
+        import pty  # noqa: PLC0415 -- there is none on Windows
+
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [*PROGRAM, *arguments],
+            stdin=slave,
+            stdout=stdout or slave,
+            stderr=slave,
+            env={
+                **CLEAN,
+                "TERM": "xterm",
+                "COLUMNS": "100",
+                "LINES": "40",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                **(environ or {}),
+            },
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.text = ""
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._master, keys.encode())
+
+    def wait_for(self, words: str, seconds: float = 60) -> None:
+        """Read until the words have come, then forget everything up to them."""
+        end = time.monotonic() + seconds
+        while words not in self.text:
+            ready, _, _ = select.select([self._master], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                pytest.fail(f"{words!r} never came, but {self.text!r}")
+            self.text += os.read(self._master, 65_536).decode(errors="replace")
+        self.text = self.text.partition(words)[2]
+
+    def close(self) -> int:
+        """Wait for the program's end."""
+        code = self.process.wait(timeout=60)
+        os.close(self._master)
+        return code
+
+
+@needs_terminal
+def test_a_game_in_a_terminal_has_completion_colour_and_history(tmp_path: Path) -> None:
+    terminal = Terminal("play", environ={"XDG_STATE_HOME": str(tmp_path)})
+    terminal.wait_for("turn 1>")
+    terminal.type("market browse --limit 1\r")
+    terminal.wait_for('"\x1b[0m')  # a coloured string
+    terminal.wait_for("turn 2>")
+    terminal.type("task accept --task-id Ta\t")
+    terminal.wait_for("sk-10")
+    terminal.type("\r")
+    terminal.wait_for("Task-9000")
+    terminal.wait_for("turn 3>")
+    terminal.type("\x1b[A\x1b[A\r")
+    terminal.wait_for("Task-8")
+    terminal.wait_for("turn 4>")
+    terminal.type("\x04")
+    terminal.wait_for("after 3 turns, funds $200,000.00.")
+    assert terminal.close() == 0
+    kept = (tmp_path / "ycbench" / "history").read_text(encoding="utf-8")
+    assert re.findall(r"^\+(.*?) *$", kept, re.MULTILINE) == [
+        "market browse --limit 1",
+        "task accept --task-id Task-10",
+        "market browse --limit 1",
+    ]
+
+
+@needs_terminal
+def test_a_run_in_a_terminal_shows_its_progress() -> None:
+    terminal = Terminal("run", "--seeds", "1-40")
+    terminal.wait_for("/40 greedy, default, seed ")
+    terminal.wait_for("left")
+    terminal.wait_for("40 of 40 episodes run")
+    assert terminal.close() == 0
+
+
+def _interrupted(path: Path, *arguments: str) -> str:
+    """Start a long run, press Ctrl-C in its fourth episode and return what it says then; stdout goes to a file."""
+    with path.open("wb") as file:
+        terminal = Terminal("run", "--seeds", "1-5000", *arguments, stdout=file)
+    terminal.wait_for("4/5000 greedy, default, seed 4")
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.wait_for("ycbench: interrupted")
+    terminal.wait_for("not run: ")
+    terminal.wait_for("-5000")
+    assert terminal.close() == 130
+    return path.read_text(encoding="utf-8")
+
+
+@needs_terminal
+def test_ctrl_c_keeps_what_is_done_and_counts_it(tmp_path: Path) -> None:
+    lines = _interrupted(tmp_path / "out").splitlines()
+    counted = re.fullmatch(r"(\d+) of 5000 episodes run", lines[-1])
+    assert counted
+    assert 3 <= int(counted[1]) < 5000
+    assert sum(line.startswith("greedy default ") for line in lines) == int(counted[1])
+
+
+@needs_terminal
+def test_ctrl_c_leaves_json_whole(tmp_path: Path) -> None:
+    document = json.loads(_interrupted(tmp_path / "out", "--json"))
+    assert document["interrupted"] is True
+    assert 3 <= len(document["episodes"]) == document["run"]
+    assert document["run"] + len(document["missing"]) == document["planned"] == 5000

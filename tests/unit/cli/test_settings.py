@@ -1,0 +1,151 @@
+"""The `config` commands: show with origins, validate, diff, list."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.origin import origins
+from ycbench_agents.cli.settings import diff, list_presets, show, validate
+from ycbench_env import load_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    """A file that extends another, in a folder of its own, which extends a preset."""
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "base.toml").write_text(
+        'extends = "reference"\n[world]\nnum_clients = 4\nnum_employees = 5\n'
+        '[world.dist.skill_boost]\ntype = "constant"\nvalue = 0.1\n',
+        encoding="utf-8",
+    )
+    top = tmp_path / "top.toml"
+    top.write_text('extends = "below/base.toml"\n[world]\nnum_employees = 6\n', encoding="utf-8")
+    return top
+
+
+def test_what_show_prints_is_a_file_of_the_same_configuration(
+    chain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for with_origin in (False, True):
+        show(str(chain), ("world.num_employees=9", "sim.company_name=[red]\U0001f600 # x"), with_origin=with_origin)
+        path = tmp_path / "shown.toml"
+        path.write_text(capsys.readouterr().out, encoding="utf-8")
+        overrides = {"world": {"num_employees": 9}, "sim": {"company_name": "[red]\U0001f600 # x"}}
+        assert load_config(path) == load_config(chain, overrides=overrides)
+
+
+def test_what_show_prints_in_a_poor_encoding_is_valid_toml(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    show("default", ("sim.company_name=é\U0001f600",), with_origin=True)
+    sys.stdout.flush()
+    assert tomllib.loads(raw.getvalue().decode("ascii"))["sim"]["company_name"] == "é\U0001f600"
+
+
+def test_each_setting_comes_from_the_highest_place_that_sets_it(chain: Path, tmp_path: Path) -> None:
+    keys = frozenset(
+        {
+            "name",
+            "sim.horizon_years",
+            "world.accrual",
+            "world.dist.skill_boost.value",
+            "world.num_clients",
+            "world.num_employees",
+            "world.num_market_tasks",
+        }
+    )
+    environ = {"YCBENCH_SIM__HORIZON_YEARS": "2", "YCBENCH_NAME": "x", "HOME": "/"}
+    found = origins(str(chain), {"world": {"num_market_tasks": 9}}, environ, keys)
+    base = str(tmp_path / "below" / "base.toml")
+    assert found == {
+        "name": str(chain),
+        "world.num_employees": str(chain),
+        "world.num_clients": base,
+        "world.accrual": "preset reference",
+        "world.num_market_tasks": "--set",
+        "sim.horizon_years": "YCBENCH_SIM__HORIZON_YEARS",
+        "world.dist.skill_boost.value": base,
+    }
+
+
+def test_every_setting_of_every_preset_has_an_origin(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("default", "reference"):
+        show(name, (), with_origin=True)
+        lines = [line for line in capsys.readouterr().out.splitlines() if " = " in line]
+        assert lines
+        assert all("  # preset " in line for line in lines)
+
+
+def test_validate_names_every_problem_of_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad, none, broken = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml", "broken.toml"))
+    good.write_text("", encoding="utf-8")
+    bad.write_text("[world]\nnum_employees = -1\nnum_clients = 99\n", encoding="utf-8")
+    broken.write_text("[world\n", encoding="utf-8")
+    assert validate([str(path) for path in (bad, good, none, broken)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == f"{good}: valid\n"
+    for text in ("world.num_employees = -1", "world.num_clients = 99", str(none), f"{broken}: not TOML"):
+        assert text in printed.err
+
+
+def test_validate_looks_at_the_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "good.toml"
+    path.write_text("", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setenv("YCBENCH_WORLD__NUM_EMPLOYEES", "many")
+        assert validate([str(path)]) == 0
+
+
+def test_a_preset_s_name_is_no_file_to_validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert validate(["default"]) == 2
+
+
+def test_diff_shows_the_settings_that_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("default", "reference", (), as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["setting", "default", "reference"]
+    assert [line.split()[0] for line in lines[2:]] == ["name", "description", "world.accrual"]
+    assert lines[-1].split() == ["world.accrual", '"business_hours"', '"until_midnight"']
+
+
+def test_diff_as_json_lists_keys_and_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("default", "reference", (), as_json=True) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows[-1] == {"key": "world.accrual", "left": "business_hours", "right": "until_midnight"}
+
+
+def test_equal_configurations_have_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    assert diff("default", "default", ("world.num_employees=9",), as_json=False) == 0
+    assert capsys.readouterr().out == "no setting differs\n"
+
+
+def test_a_distribution_of_another_type_shows_a_dash_for_what_it_lacks(
+    chain: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    diff("default", str(chain), (), as_json=False)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["world.dist.skill_boost.value", "-", "0.1"] in rows
+
+
+def test_list_names_every_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list_presets() == 0
+    printed = capsys.readouterr().out
+    assert "default " in printed
+    assert "reference " in printed
+    assert all(line == line.rstrip() for line in printed.splitlines())
+
+
+def test_show_refuses_what_cannot_be_used() -> None:
+    with pytest.raises(UsageError, match="did you mean the preset default"):
+        show("defautl", (), with_origin=True)
