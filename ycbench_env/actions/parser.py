@@ -8,6 +8,7 @@ Source: docs/commands.md; answers (the table of commands and options).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import attrs
@@ -24,6 +25,7 @@ __all__ = ["MAX_ERROR_LENGTH", "ParsedCommand", "parse_turn"]
 MAX_ERROR_LENGTH: Final = 999
 """Characters of the longest error."""
 
+_MAX_KEPT_LENGTH: Final = 200
 _MAX_HINTS: Final = 50  # a hint costs 100 us, and no agent learns from the fifty-first
 _MAX_PLAIN_LENGTH: Final = 4_000  # too short to hold too many words
 _MAX_TYPE_NAME: Final = 60
@@ -59,6 +61,8 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
     Returns:
         One item for each command; () for a text without any.
     """
+    if type(action) is str and grammar is DEFAULT_GRAMMAR and len(action) <= _MAX_KEPT_LENGTH:
+        return _parse_short(action)
     # Types, not isinstance(): that asks the object, and an object may raise.
     if issubclass(type(action), str):
         return _parse_texts((cast("str", action),), grammar)
@@ -69,6 +73,15 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
         if not issubclass(type(item), str):
             return _refuse_turn(f"got a {_shown(action)} that holds {_shown(item)}; expected only texts in it")
     return _parse_texts(cast("Sequence[str]", items), grammar)
+
+
+@lru_cache(maxsize=1024)
+def _parse_short(text: str) -> tuple[ParsedCommand, ...]:
+    """Return the commands of a short text in the usual grammar; agents say most things many times.
+
+    A cache of a pure function of an immutable text, so it changes nothing but the time taken.
+    """
+    return _parse_texts((text,), DEFAULT_GRAMMAR)
 
 
 def _items(action: object) -> Sequence[object] | None:

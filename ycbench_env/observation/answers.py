@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ycbench_env.types.outcome import Outcome
     from ycbench_env.types.state import MarketTask, State, Task
 
-__all__ = ["answer", "encoded_answer", "runway_months"]
+__all__ = ["answer", "encoded_answer"]
 
 
 def answer(before: State, command: Command, outcome: Outcome) -> JsonObject:
@@ -99,12 +99,6 @@ def _answered(before: State, command: Command, outcome: Outcome) -> JsonObject: 
             return {"error": "this command belongs to no world"}
 
 
-def runway_months(state: State) -> float | None:
-    """Return funds divided by the monthly payroll, 2 places; None without payroll."""
-    payroll = state.monthly_payroll_cents
-    return round(state.funds_cents / payroll, 2) if payroll else None
-
-
 def _company_status(state: State) -> JsonObject:
     counts = state.status_counts
     next_payroll_us = state.next_payroll_us
@@ -123,7 +117,7 @@ def _company_status(state: State) -> JsonObject:
         "employees": len(state.employees),
         "next_payroll": None if next_payroll_us is None else iso_time(next_payroll_us),
         "monthly_payroll_cents": state.monthly_payroll_cents,
-        "risk": {"months_runway": runway_months(state), "bankrupt": state.funds_cents < 0},
+        "risk": {"months_runway": state.standing.runway_months, "bankrupt": state.funds_cents < 0},
     }
 
 
@@ -184,10 +178,18 @@ def _inspect_own(task: Task) -> JsonObject:
         "success": success,
         "progress_pct": _progress(task),
         "requirements": [_requirement(*row) for row in rows],
-        "assignments": [
-            {"employee": f"Emp_{member.employee}", "assigned_at": iso_time(member.assigned_us)} for member in task.team
-        ],
+        "assignments": _assignments(task),
     }
+
+
+def _assignments(task: Task) -> list[Json]:
+    rows: list[Json] = []
+    shown_us, shown = -1, ""
+    for member in task.team:
+        if member.assigned_us != shown_us:  # most of a team is assigned at once
+            shown_us, shown = member.assigned_us, iso_time(member.assigned_us)
+        rows.append({"employee": f"Emp_{member.employee}", "assigned_at": shown})
+    return rows
 
 
 def _inspect_listed(offer: MarketTask) -> JsonObject:
@@ -305,10 +307,12 @@ def _client_list(state: State) -> JsonObject:
 
 def _client_history(state: State) -> JsonObject:
     rows: list[Json] = []
-    outcomes = [(task.offer.client_name, task.status) for task in state.tasks if task.completed_us is not None]
+    ended = {client.name: [0, 0] for client in state.clients}
+    for task in state.tasks:
+        if task.completed_us is not None:
+            ended[task.offer.client_name][task.status == "completed_fail"] += 1
     for name, place in _clients_by_name(state):
-        succeeded = outcomes.count((name, "completed_success"))
-        failed = outcomes.count((name, "completed_fail"))
+        succeeded, failed = ended[name]
         rows.append(
             {
                 "client_name": name,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ycbench_env.observation.answers import runway_months
 from ycbench_env.observation.levels import level, percent
 from ycbench_env.vocabulary import DOMAINS
 
@@ -110,7 +109,7 @@ def dashboard(state: State) -> Dashboard:
         payrolls_us=state.calendar.payrolls_us[: state.payrolls_charged],
         next_payroll_us=state.next_payroll_us,
         monthly_payroll_cents=state.monthly_payroll_cents,
-        runway_months=runway_months(state),
+        runway_months=state.standing.runway_months,
         prestige={name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
         prestige_max=world.prestige_max,
         trust_max=world.trust_max,

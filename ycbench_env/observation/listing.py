@@ -37,7 +37,7 @@ def _acceptable(state: State) -> list[MarketTask]:
     trust = {client.name: client.trust_milli // 1000 for client in state.clients}
     floors = [milli // 1000 for milli in state.prestige_milli]
     rows: list[MarketTask] = []
-    for first, prestige, needed_trust, client_name, others, task in state.gates:
+    for _, first, prestige, needed_trust, client_name, others, task in state.gates:
         if floors[first] < prestige or (needed_trust and needed_trust > trust[client_name]):
             continue
         if others and any(floors[domain] < prestige for domain in others):

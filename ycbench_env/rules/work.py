@@ -22,7 +22,8 @@ def common_share(shares: Sequence[int]) -> int:
     """Return the least common multiple of the numbers of active tasks that a team's members are on."""
     result = 1
     for share in shares:
-        result = result // gcd(result, share) * share
+        if result % share:
+            result = result // gcd(result, share) * share
     return result
 
 
@@ -40,8 +41,11 @@ def team_rate(rates_e4: Sequence[int], shares: Sequence[int], common: int, team_
 
     Source: Y-5.1.
     """
-    parts = sorted([rate * (common // share) for rate, share in zip(rates_e4, shares, strict=True)], reverse=True)
-    return sum(parts[:team_size])
+    parts = [rate * (common // share) for rate, share in zip(rates_e4, shares, strict=True)]
+    if len(parts) > team_size:
+        parts.sort(reverse=True)
+        del parts[team_size:]
+    return sum(parts)
 
 
 def accrued(done_e4: int, required_e4: int, rate_num: int, rate_den: int, worked_us: int) -> int:

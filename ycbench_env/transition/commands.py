@@ -69,9 +69,9 @@ def _accept(state: State, task_id: str) -> Outcome:
     market[slot] = replacement(state, slot)
     accepts = list(state.slot_accepts)
     accepts[slot] += 1
-    return Outcome(
-        evolve(state, market=tuple(market), slot_accepts=tuple(accepts), tasks=(*state.tasks, _planned(state, offer)))
-    )
+    tasks = (*state.tasks, _planned(state, offer))
+    active = state.active_indices  # as before: the new task is planned
+    return Outcome(evolve(state, market=tuple(market), slot_accepts=tuple(accepts), tasks=tasks, active_indices=active))
 
 
 def _planned(state: State, offer: MarketTask) -> Task:

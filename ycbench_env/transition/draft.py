@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Draft", "TeamRates"]
 
 
-@attrs.frozen
-class TeamRates:
+class TeamRates(NamedTuple):
     """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour."""
 
-    nums: tuple[int, ...]
+    nums: list[int]
     den: int
 
 
@@ -84,6 +83,7 @@ class Draft:
             clients=tuple(self.clients),
             tasks=tuple(self.tasks),
             ledger=tuple(self.ledger),
+            active_indices=tuple(self.active),
         )
 
     def activate(self, index: int) -> None:
@@ -111,9 +111,9 @@ class Draft:
         common = common_share(shares)
         team_size = self.base.config.world.efficient_team_size
         staff = [self.employees[member.employee - 1].rates_e4 for member in task.team]
-        nums = tuple(
+        nums = [
             team_rate([rates[domain] for rates in staff], shares, common, team_size) for domain in task.offer.domains
-        )
+        ]
         return TeamRates(nums, common)
 
     def reforecast(self, indices: Collection[int]) -> None:

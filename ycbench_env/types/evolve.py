@@ -27,7 +27,10 @@ _Value = TypeVar("_Value")
 
 
 def evolve(value: _Evolving, **changes: object) -> _Evolving:
-    """Return a copy of a frozen value with some fields changed; the names must be fields of it."""
+    """Return a copy of a frozen value with some fields changed; the names must be fields of it.
+
+    A kept figure may be given too, where the caller knows it already.
+    """
     copy = object.__new__(type(value))
     fields = copy.__dict__
     fields.update(value.__dict__)

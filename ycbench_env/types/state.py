@@ -6,22 +6,33 @@ Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent
 
 from __future__ import annotations
 
-from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import attrs
 
 from ycbench_env.json_text import to_json
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
 from ycbench_env.types.evolve import kept
-from ycbench_env.units import iso_time, micros_of_date
+from ycbench_env.units import dollars, iso_time, micros_of_date
 from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
 if TYPE_CHECKING:
     from ycbench_env.config import Config
     from ycbench_env.json_text import JsonObject
 
-__all__ = ["TASKS_A_SLOT", "Assignment", "Calendar", "Client", "Employee", "LedgerEntry", "MarketTask", "State", "Task"]
+__all__ = [
+    "TASKS_A_SLOT",
+    "Assignment",
+    "Calendar",
+    "Client",
+    "Employee",
+    "LedgerEntry",
+    "MarketTask",
+    "Standing",
+    "State",
+    "Task",
+]
 
 TASKS_A_SLOT: Final = 1000
 """Ids and streams that belong to a slot's replacements (Y-2.5)."""
@@ -58,9 +69,11 @@ class Employee:
     rates_e4: tuple[int, ...]
 
     KEPT: ClassVar[Kept] = (
-        ("shown_rates", "rates_e4"),
+        ("_head", "salary_cents"),
+        ("_shown", "rates_e4"),
         ("profile_json", "rates_e4"),
         ("profile_json", "salary_cents"),
+        ("shown_rates", "rates_e4"),
     )
 
     @property
@@ -75,12 +88,15 @@ class Employee:
 
     def profile(self) -> JsonObject:
         """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
-        return {
-            "name": self.name,
-            "tier": self.tier,
-            "salary_cents": self.salary_cents,
-            "skill_rates": dict(zip(DOMAINS, self.shown_rates, strict=True)),
-        }
+        return {**self._head, "skill_rates": {**self._shown}}
+
+    @kept
+    def _head(self) -> JsonObject:
+        return {"name": self.name, "tier": self.tier, "salary_cents": self.salary_cents}
+
+    @kept
+    def _shown(self) -> JsonObject:
+        return dict(zip(DOMAINS, self.shown_rates, strict=True))
 
     @kept
     def profile_json(self) -> str:
@@ -148,6 +164,10 @@ class MarketTask:
 
     def listing(self) -> JsonObject:
         """Return its line on the market, a fresh object. Source: answers (market browse)."""
+        return {**self._listing, "requirements": [{**requirement} for requirement in self._required]}
+
+    @kept
+    def _listing(self) -> JsonObject:
         return {
             "task_id": self.task_id,
             "client_name": self.client_name,
@@ -156,10 +176,11 @@ class MarketTask:
             "reward_funds_cents": self.reward_cents,
             "reward_prestige_delta": self.prestige_delta_milli / 1000,
             "skill_boost_pct": self.skill_boost_e4 / 10_000,
-            "requirements": [
-                {"domain": DOMAINS[domain], "required_qty": float(units)} for domain, units in self.requirements
-            ],
         }
+
+    @kept
+    def _required(self) -> list[JsonObject]:
+        return [{"domain": DOMAINS[domain], "required_qty": float(units)} for domain, units in self.requirements]
 
     @kept
     def listing_json(self) -> str:
@@ -173,12 +194,17 @@ class MarketTask:
 
     @kept
     def gate(self) -> Gate:
-        """What accepting it needs: first domain, prestige, trust, client, further domains; and the task itself."""
-        return self.domains[0], self.required_prestige, self.required_trust, self.client_name, self.domains[1:], self
+        """What accepting it needs, see Gate."""
+        first, others = self.domains[0], self.domains[1:]
+        prestige, trust = self.required_prestige, self.required_trust
+        return -self.reward_cents, first, prestige, trust, self.client_name, others, self
 
 
-Gate: TypeAlias = tuple[int, int, int, str, tuple[int, ...], MarketTask]
-"""One look-up for the loop over the market: first domain, prestige, trust, client, further domains, task."""
+Gate: TypeAlias = tuple[int, int, int, int, str, tuple[int, ...], MarketTask]
+"""One look-up for the loop over the market: minus the reward, first domain, required prestige, required trust, client,
+further domains, task."""
+
+_BY_REWARD: Final = itemgetter(0)
 
 
 @attrs.frozen(slots=False)
@@ -275,6 +301,28 @@ class Calendar:
         )
 
 
+class Standing(NamedTuple):
+    """How a company stands; all of it visible.
+
+    Args:
+        funds_cents: Funds.
+        payroll_cents: Sum of all salaries.
+        active: Number of active tasks.
+        planned: Number of planned tasks.
+        staff: Number of employees.
+        runway_months: Funds divided by payroll, 2 places; None without payroll.
+        text: The same in words.
+    """
+
+    funds_cents: int
+    payroll_cents: int
+    active: int
+    planned: int
+    staff: int
+    runway_months: float | None
+    text: str
+
+
 @attrs.frozen(slots=False)
 class State:
     """Everything that decides how an episode goes on. Immutable: a transition makes a new one.
@@ -320,6 +368,9 @@ class State:
         ("gates", "market"),
         ("monthly_payroll_cents", "employees"),
         ("sim_time", "now_us"),
+        ("standing", "employees"),
+        ("standing", "funds_cents"),
+        ("standing", "tasks"),
         ("status_counts", "tasks"),
     )
 
@@ -354,13 +405,25 @@ class State:
     @kept
     def gates(self) -> tuple[Gate, ...]:
         """Listed tasks and what accepting each needs, best paid first, equal rewards in slot order."""
-        by_reward = sorted(self.market, key=attrgetter("reward_cents"), reverse=True)
-        return tuple([task.gate for task in by_reward])
+        return tuple(sorted([task.gate for task in self.market], key=_BY_REWARD))
 
     @property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
         """Listed tasks, best paid first, equal rewards in slot order."""
         return tuple([gate[-1] for gate in self.gates])
+
+    @kept
+    def standing(self) -> Standing:
+        """How the company stands, in figures and in words."""
+        counts, payroll, staff = self.status_counts, self.monthly_payroll_cents, len(self.employees)
+        active, planned = counts["active"], counts["planned"]
+        runway = round(self.funds_cents / payroll, 2) if payroll else None
+        text = (
+            f"funds {dollars(self.funds_cents)} | payroll {dollars(payroll)} a month,"
+            f" runway {'endless' if runway is None else f'{runway} months'}"
+            f" | tasks: {active} active, {planned} planned | employees: {staff}"
+        )
+        return Standing(self.funds_cents, payroll, active, planned, staff, runway, text)
 
     @kept
     def sim_time(self) -> str:
@@ -371,7 +434,7 @@ class State:
     def truncated(self) -> bool:
         """Whether the turn limit ended the episode before anything in the world did."""
         limit = self.config.loop.max_turns
-        return bool(limit) and self.turns_played >= limit and self.terminal_reason is None
+        return limit is not None and self.turns_played >= limit and self.terminal_reason is None
 
     @property
     def end_reason(self) -> str | None:
