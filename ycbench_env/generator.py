@@ -155,8 +155,8 @@ def replacement(state: State, slot: int) -> MarketTask:
 
 def _copies_issued(state: State, number: int) -> int:
     """Return how many tasks of an episode have had a number in their id; they are all on the market or accepted."""
-    if number > len(state.market) and len(state.tasks) < TASKS_A_SLOT:
-        return 0  # no task of the start has it, and no other slot can have come so far
+    if number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT:
+        return 0  # no task of the start has it, and no other slot has come so far
     copies = [task.copy for task in state.market if task.number == number]
     copies += [task.offer.copy for task in state.tasks if task.offer.number == number]
     return max(copies, default=0)

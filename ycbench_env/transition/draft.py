@@ -72,6 +72,9 @@ class Draft:
 
     def freeze(self) -> State:
         """Return the state that this draft describes."""
+        employees = tuple(self.employees)
+        if employees == self.base.employees:  # the same object, so that what is kept of it stays
+            employees = self.base.employees
         return evolve(
             self.base,
             now_us=self.now_us,
@@ -79,7 +82,7 @@ class Draft:
             payrolls_charged=self.payrolls_charged,
             terminal_reason=self.terminal_reason,
             prestige_milli=tuple(self.prestige_milli),
-            employees=tuple(self.employees),
+            employees=employees,
             clients=tuple(self.clients),
             tasks=tuple(self.tasks),
             ledger=tuple(self.ledger),
@@ -101,16 +104,16 @@ class Draft:
         """Return on how many active tasks each employee is, by number - 1. Source: Y-5.1."""
         load = [0] * len(self.employees)
         for index in self.active:
-            for member in self.tasks[index].team:
-                load[member.employee - 1] += 1
+            for place in self.tasks[index].places:
+                load[place] += 1
         return load
 
     def rates(self, task: Task, load: list[int]) -> TeamRates:
         """Return a task's rates at the present load. Source: Y-5.1."""
-        shares = [load[member.employee - 1] for member in task.team]
+        shares = [load[place] for place in task.places]
         common = common_share(shares)
         team_size = self.base.config.world.efficient_team_size
-        staff = [self.employees[member.employee - 1].rates_e4 for member in task.team]
+        staff = [self.employees[place].rates_e4 for place in task.places]
         nums = [
             team_rate([rates[domain] for rates in staff], shares, common, team_size) for domain in task.offer.domains
         ]

@@ -35,7 +35,7 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     fields = copy.__dict__
     fields.update(value.__dict__)
     for figure, source in value.KEPT:
-        if source in changes:
+        if source in changes and changes[source] is not fields[source]:
             fields.pop(figure, None)
     fields.update(changes)
     return copy

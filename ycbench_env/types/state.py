@@ -245,7 +245,12 @@ class Task:
     completion_us: int | None = None
     milestone_us: int | None = None
 
-    KEPT: ClassVar[Kept] = ()
+    KEPT: ClassVar[Kept] = (("places", "team"),)
+
+    @kept
+    def places(self) -> tuple[int, ...]:
+        """Places of the team's members in the staff: their numbers less 1."""
+        return tuple([member.employee - 1 for member in self.team])
 
     @property
     def task_id(self) -> str:
@@ -368,6 +373,8 @@ class State:
         ("gates", "market"),
         ("monthly_payroll_cents", "employees"),
         ("sim_time", "now_us"),
+        ("money_text", "employees"),
+        ("money_text", "funds_cents"),
         ("standing", "employees"),
         ("standing", "funds_cents"),
         ("standing", "tasks"),
@@ -413,16 +420,19 @@ class State:
         return tuple([gate[-1] for gate in self.gates])
 
     @kept
+    def money_text(self) -> str:
+        """Funds, payroll and runway in words."""
+        payroll = self.monthly_payroll_cents
+        runway = f"{round(self.funds_cents / payroll, 2)} months" if payroll else "endless"
+        return f"funds {dollars(self.funds_cents)} | payroll {dollars(payroll)} a month, runway {runway}"
+
+    @kept
     def standing(self) -> Standing:
         """How the company stands, in figures and in words."""
         counts, payroll, staff = self.status_counts, self.monthly_payroll_cents, len(self.employees)
         active, planned = counts["active"], counts["planned"]
         runway = round(self.funds_cents / payroll, 2) if payroll else None
-        text = (
-            f"funds {dollars(self.funds_cents)} | payroll {dollars(payroll)} a month,"
-            f" runway {'endless' if runway is None else f'{runway} months'}"
-            f" | tasks: {active} active, {planned} planned | employees: {staff}"
-        )
+        text = f"{self.money_text} | tasks: {active} active, {planned} planned | employees: {staff}"
         return Standing(self.funds_cents, payroll, active, planned, staff, runway, text)
 
     @kept
