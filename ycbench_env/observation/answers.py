@@ -130,7 +130,9 @@ def _employee_list(state: State) -> tuple[JsonObject, str]:
     rows: list[Json] = []
     rows_json: list[str] = []
     for employee, tasks in zip(state.employees, active, strict=True):
-        rows.append({**employee.profile(), "active_tasks": tasks})
+        row = employee.profile()
+        row["active_tasks"] = tasks
+        rows.append(row)
         rows_json.append(f'{employee.profile_json[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
     count = len(rows)
     return {"count": count, "employees": rows}, f'{{"count":{count},"employees":[{",".join(rows_json)}]}}'

@@ -36,14 +36,13 @@ def _acceptable(state: State) -> list[MarketTask]:
     """Return the listed tasks that could be accepted now, best paid first."""
     trust = {client.name: client.trust_milli // 1000 for client in state.clients}
     floors = [milli // 1000 for milli in state.prestige_milli]
-    rows: list[MarketTask] = []
-    for _, first, prestige, needed_trust, client_name, others, task in state.gates:
-        if floors[first] < prestige or (needed_trust and needed_trust > trust[client_name]):
-            continue
-        if others and any(floors[domain] < prestige for domain in others):
-            continue
-        rows.append(task)
-    return rows
+    return [
+        task
+        for _, first, prestige, needed_trust, client_name, others, task in state.gates
+        if prestige <= floors[first]
+        and (not needed_trust or needed_trust <= trust[client_name])
+        and (not others or all(prestige <= floors[domain] for domain in others))
+    ]
 
 
 def browse_market(state: State, command: BrowseMarket) -> tuple[JsonObject, str]:

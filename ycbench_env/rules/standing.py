@@ -64,12 +64,14 @@ def trust_after_success(trust_milli: int, gain_base: float, trust_max: float) ->
 
 def trust_after_loss(trust_milli: int, loss: float) -> int:
     """Return trust after a failure, a cancellation or work for another client, at least 0. Source: Y-4.4, Y-5.5."""
+    if trust_milli == 0:
+        return 0
     return round_double(max(0.0, trust_milli / 1000 - loss), 1000)
 
 
 def trust_after_decay(trust_milli: int, decay_per_day: float, elapsed_us: int) -> int:
     """Return trust after time has passed, nights and weekends included. Source: Y-5.3 step 2."""
-    if trust_milli == 0 or elapsed_us == 0:
+    if elapsed_us == 0:
         return trust_milli
     return trust_after_loss(trust_milli, decay_per_day * (elapsed_us / DAY_US))
 
