@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
-from typing import TYPE_CHECKING, Any, Final
+import json
+import os
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
@@ -21,7 +23,6 @@ from ycbench_env.turn import play_turn
 from ycbench_env.types.state import State
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
 
     import numpy as np
@@ -113,10 +114,10 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride] -- as above
-        """Keep the record in a form that goes to JSON and back, also where a Config object was given."""
-        if spec is not None and isinstance(spec.kwargs.get("config"), Config):
+        """Keep the record in a form that goes to JSON and back, whatever the configuration was given as."""
+        if spec is not None and "config" in spec.kwargs:
             spec = copy.copy(spec)
-            spec.kwargs = {**spec.kwargs, "config": self.config.to_dict()}
+            spec.kwargs = {**spec.kwargs, "config": _plain_source(spec.kwargs["config"], self.config)}
         self.__dict__["_spec"] = spec
 
     def reset(  # pyright: ignore[reportIncompatibleMethodOverride] -- an info with known keys
@@ -234,3 +235,16 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         """Print the state where the mode is "human", as gymnasium expects of step and reset."""
         if self.render_mode == "human":
             self.render()
+
+
+def _plain_source(source: object, config: Config) -> object:
+    """Return where a configuration came from as JSON can hold it; the resolved settings where nothing less will do."""
+    if isinstance(source, str):
+        return source
+    if isinstance(source, os.PathLike):
+        return os.fspath(cast("os.PathLike[str]", source))
+    try:
+        json.dumps(source, allow_nan=False)
+    except (TypeError, ValueError):  # a Config, or a table that holds a date
+        return config.to_dict()
+    return source

@@ -87,9 +87,8 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
         failed = not answers[-1].ok
     state, forced = _count_turn(before, state)
     if forced:
-        outcome = advance(state)
-        state = outcome.state
-        events.extend(outcome.events)
+        state, happened = _force(state)
+        events.extend(happened)
     return PlayedTurn(state, TurnReport(tuple(answers), tuple(events), forced), invalid)
 
 
@@ -100,6 +99,16 @@ def _count_turn(before: State, state: State) -> tuple[State, bool]:
     forced = 0 < limit <= idle and state.terminal_reason is None
     counted = evolve(state, turns_played=state.turns_played + 1, idle_turns=0 if forced else idle)
     return counted, forced
+
+
+def _force(state: State) -> tuple[State, tuple[Event, ...]]:
+    """Move time on; an internal fault is logged and leaves the world as it was, as in a command."""
+    try:
+        outcome = advance(state)
+    except Exception:  # noqa: BLE001 -- the documented rule for internal faults (docs/rules.md, Y-9)
+        _log.exception("internal error in a forced advance")
+        return state, ()
+    return outcome.state, outcome.events
 
 
 def _refused_turn(state: State, commands: tuple[ParsedCommand, ...]) -> PlayedTurn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import pytest
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 _MIXED = {"loop": {"auto_advance_after_turns": 0}}
 
 
+def make_env(config: object = "default") -> Any:
+    return gymnasium.make("YCBench-v0", config=config)
+
+
 def mixed_session(seed: int) -> list[str]:
     """Return the commands of a year in which every kind of command is used, one command a turn."""
-    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    env = make_env(_MIXED)
     env.reset(seed=seed)
     commands: list[str] = []
 
-    def say(command: str) -> dict[str, object]:
+    def say(command: str) -> dict[str, Any]:
         commands.append(command)
         *_, terminated, _, info = env.step(command)
         nonlocal over
@@ -37,7 +41,7 @@ def mixed_session(seed: int) -> list[str]:
     while not over:
         count += 1
         page = say("market browse --limit 10" if count % 4 else "market browse")
-        task_id = page["tasks"][count % 5]["task_id"]  # pyright: ignore[reportIndexIssue, reportArgumentType]
+        task_id = page["tasks"][count % 5]["task_id"]
         say("company status")
         say(f"task inspect --task-id {task_id}")
         say(f"task accept --task-id {task_id}")
@@ -52,7 +56,7 @@ def mixed_session(seed: int) -> list[str]:
     return commands
 
 
-def play(env: gymnasium.Env[object, str], commands: list[str]) -> None:
+def play(env: Any, commands: list[str]) -> None:
     env.reset(seed=1)
     for command in commands:
         env.step(command)
@@ -61,7 +65,7 @@ def play(env: gymnasium.Env[object, str], commands: list[str]) -> None:
 def test_a_mixed_command_through_step_with_text(benchmark: BenchmarkFixture) -> None:
     """One command of a year in which each kind of command is about equally frequent."""
     commands = mixed_session(1)
-    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    env = make_env(_MIXED)
     place = len(commands)
 
     def next_command() -> tuple[tuple[str], dict[str, object]]:
@@ -76,7 +80,7 @@ def test_a_mixed_command_through_step_with_text(benchmark: BenchmarkFixture) -> 
 
 
 def test_one_sim_resume(benchmark: BenchmarkFixture) -> None:
-    env = gymnasium.make("YCBench-v0", config=_MIXED)
+    env = make_env(_MIXED)
     states = []
     env.reset(seed=1)
     for command in mixed_session(1):
@@ -93,23 +97,23 @@ def test_one_sim_resume(benchmark: BenchmarkFixture) -> None:
 
 
 def test_a_greedy_year(benchmark: BenchmarkFixture) -> None:
-    env = gymnasium.make("YCBench-v0")
+    env = make_env()
     benchmark(rollout, env, make_policy("greedy"), 1)
 
 
 def test_clone(benchmark: BenchmarkFixture) -> None:
-    env = gymnasium.make("YCBench-v0")
+    env = make_env()
     play(env, mixed_session(1)[:200])
     benchmark(env.unwrapped.clone)
 
 
 def test_reset(benchmark: BenchmarkFixture) -> None:
-    env = gymnasium.make("YCBench-v0")
+    env = make_env()
     benchmark(env.reset, seed=1)
 
 
 def test_state_to_bytes_and_back(benchmark: BenchmarkFixture) -> None:
-    env = gymnasium.make("YCBench-v0")
+    env = make_env()
     play(env, mixed_session(1)[:200])
     state = env.unwrapped.get_state()
     benchmark(lambda: state.from_bytes(state.to_bytes()))
@@ -132,8 +136,8 @@ def test_a_question_costs_little_more_with_three_hundred_tasks_in_hand(benchmark
     assert took["many"] < 5 * took["few"]
 
 
-def _with_planned_tasks(count: int) -> gymnasium.Env[object, str]:
-    env = gymnasium.make("YCBench-v0", config=_MIXED)
+def _with_planned_tasks(count: int) -> Any:
+    env = make_env(_MIXED)
     env.reset(seed=1)
     while env.unwrapped.get_state().status_counts["planned"] < count:  # a slot may refill with what needs trust
         *_, info = env.step("market browse")
@@ -141,7 +145,7 @@ def _with_planned_tasks(count: int) -> gymnasium.Env[object, str]:
     return env
 
 
-def _seconds(env: gymnasium.Env[object, str], command: str) -> float:
+def _seconds(env: Any, command: str) -> float:
     best = float("inf")
     for _ in range(20):
         start = time.perf_counter()

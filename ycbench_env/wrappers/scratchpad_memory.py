@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 import gymnasium as gym
@@ -82,8 +82,9 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         Raises:
             ConfigError: There is a scratchpad already, or ``max_length`` is no positive integer.
         """
-        if isinstance(max_length, bool) or max_length < 1:
-            msg = f"max_length: got {max_length!r}, expected a positive number of characters"
+        given = cast("object", max_length)  # callers may not be typed
+        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+            msg = f"max_length: got {given!r}, expected a positive whole number of characters"
             raise ConfigError(msg)
         RecordConstructorArgs.__init__(self, max_length=max_length)
         gym.Wrapper.__init__(self, env)
