@@ -1,0 +1,85 @@
+"""Whole episodes of valid and hostile turns in several worlds; every invariant after every turn."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from ycbench_env.testing import YCBenchMachine, machine_for, tiny_config
+
+CONCURRENT: Final[dict[str, Any]] = {
+    "num_employees": 11,
+    "num_clients": 9,
+    "num_market_tasks": 40,
+    "task_progress_milestones": [0.25, 0.5, 0.75],
+    "prestige_decay_per_day": 0.004,
+    "reward_prestige_scale": 0.55,
+    "trust_gated_reward_boost": 0.15,
+    "penalty_cancel_multiplier": 2.0,
+    "penalty_fail_multiplier": 1.4,
+    "loyalty_rat_fraction": 0.2,
+    "initial_funds_cents": 60_000_000,
+    "deadline_qty_per_day": 60.0,
+    "dist": {
+        "domain_count": {"type": "triangular", "low": 1, "high": 3, "mode": 1},
+        "required_prestige": {"type": "triangular", "low": 1, "high": 10, "mode": 1},
+        "reward_funds_cents": {"type": "triangular", "low": 500_000, "high": 4_000_000, "mode": 1_400_000},
+    },
+}
+FLAT: Final[dict[str, Any]] = {
+    "num_employees": 4,
+    "num_clients": 3,
+    "num_market_tasks": 20,
+    "loyalty_rat_fraction": 0.0,
+    "trust_fragility": 0.0,
+    "trust_focus_pressure": 0.0,
+    "salary_bump_pct": 0.0,
+    "initial_prestige_level": 3.0,
+    "initial_funds_cents": 200_000_000,
+    "penalty_fail_funds_pct": 0.0,
+    "task_progress_milestones": [0.5],
+    "dist": {
+        "required_qty": {"type": "uniform", "low": 300, "high": 900},
+        "reward_prestige_delta": {"type": "constant", "value": 0.125},
+    },
+}
+WORLDS: Final[dict[str, Any]] = {
+    "default": "default",
+    "reference": "reference",
+    "several domains, milestones, decay, documents' rules": {"world": CONCURRENT},
+    "several domains, milestones, decay, reference rules": {"extends": "reference", "world": CONCURRENT},
+    "flat, no forced advance, a milestone at the very end": {
+        "world": {**FLAT, "task_progress_milestones": [0.5, 1.0]},
+        "loop": {"auto_advance_after_turns": 0},
+    },
+    "poor, every turn moves time, few turns": {
+        "world": {"initial_funds_cents": 12_000_000, "num_market_tasks": 12},
+        "loop": {"auto_advance_after_turns": 1, "max_turns": 25},
+    },
+    "tiny, turn limit, short of everything": tiny_config(
+        initial_funds_cents=2_000_000,
+        num_market_tasks=3,
+        trust_fragility=0.9,
+        trust_focus_pressure=0.9,
+        prestige_decay_per_day=0.01,
+        loop={"max_turns": 30, "auto_advance_after_turns": 3},
+    ),
+    "nobody and nothing": {"world": {"num_employees": 0, "num_market_tasks": 0}},
+}
+SETTINGS: Final = settings(
+    max_examples=14, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_whole_episodes_keep_every_invariant(name: str) -> None:
+    run_state_machine_as_test(machine_for(WORLDS[name]), settings=SETTINGS)
+
+
+def test_the_machine_itself_is_a_test_that_users_can_subclass() -> None:
+    assert issubclass(machine_for("reference"), YCBenchMachine)
+    assert machine_for("reference").config == "reference"
+    assert YCBenchMachine.TestCase is not None

@@ -1,0 +1,256 @@
+"""The end of an episode: it is final (B09), limits count exactly (B33), and it always comes (B10)."""
+
+# ruff: noqa: ANN401 -- answers are JSON of many shapes
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
+
+from ycbench_env import ConfigError, YCBenchEnv
+from ycbench_env.testing import tiny_config, tiny_state
+from ycbench_env.types.evolve import evolve
+from ycbench_env.wrappers import ScratchpadMemory
+
+Tiny = Callable[..., Any]
+START_CONTRACT = """task accept --task-id Task-1
+task assign --task-id Task-1 --employees Emp_1,Emp_2
+task dispatch --task-id Task-1"""
+EVERYTHING = """company status
+employee list
+market browse
+task list
+task inspect --task-id Task-1
+task accept --task-id Task-3
+task assign --task-id Task-1 --employees Emp_1
+task dispatch --task-id Task-1
+task cancel --task-id Task-1 --reason over
+client list
+client history
+finance ledger
+report monthly
+sim resume
+scratchpad read
+scratchpad write --content x
+scratchpad append --content x
+scratchpad clear
+--help
+dance"""
+
+
+def bankrupt(tiny: Tiny) -> Any:
+    """The tiny world with 1 cent, after its first payroll."""
+    env = tiny(tiny_state(tiny_config(loop={"auto_advance_after_turns": 1}), funds_cents=1))
+    assert env.step("")[2:4] == (True, False)
+    return env
+
+
+def test_bankruptcy_is_final_and_no_command_changes_anything(tiny: Tiny) -> None:
+    env = bankrupt(tiny)
+    kept, clock = env.get_state(), env.get_state().now_us
+    assert kept.terminal_reason == "bankruptcy"
+    for _ in range(7):  # more turns than it takes to force time
+        _, reward, terminated, truncated, info = env.step(EVERYTHING)
+        assert (reward, terminated, truncated) == (0.0, True, False)
+        assert info["terminal_reason"] == "bankruptcy"
+        assert [result["ok"] for result in info["results"]] == [False] * 20
+        assert all("only reset starts a new one" in result["output"]["error"] for result in info["results"])
+        assert info["funds_delta_cents"] == 0
+        assert not info["forced_advance"]
+    assert env.get_state() is kept
+    assert env.get_state().now_us == clock
+
+
+def test_the_last_payroll_is_charged_once(tiny: Tiny) -> None:
+    env = bankrupt(tiny)
+    env.step("sim resume")
+    env.step("")
+    assert env.get_state().payrolls_charged == 1
+    assert len(env.get_state().ledger) == 2
+
+
+def test_only_reset_revives(tiny: Tiny) -> None:
+    env = bankrupt(tiny)
+    observation, info = env.reset(seed=1)
+    assert int(observation["turn"]) == 1
+    assert info["terminal_reason"] is None
+    assert env.step("company status")[4]["results"][0]["ok"]
+
+
+def test_what_follows_the_ending_command_in_the_same_turn_is_refused(tiny: Tiny) -> None:
+    config = tiny_config()
+    env = tiny(tiny_state(config, funds_cents=1, now="2025-01-31 17:00"))
+    env.step(START_CONTRACT)
+    _, _, terminated, _, info = env.step(
+        "sim resume\nsim resume\ncompany status\ntask accept --task-id Task-3 && dance"
+    )
+    assert terminated
+    assert [result["ok"] for result in info["results"]] == [True, False, False, False, False]
+    assert "the episode is over (bankruptcy)" in info["results"][1]["output"]["error"]
+    assert len(env.get_state().tasks) == 1
+
+
+def test_notes_stay_as_they_are_after_the_end() -> None:
+    env = ScratchpadMemory(YCBenchEnv({"loop": {"max_turns": 1}}))
+    env.reset(seed=1)
+    env.step("scratchpad write --content before")
+    observation, *_, info = env.step("scratchpad write --content after; scratchpad clear")
+    assert observation["notes"] == env.notes == "before"
+    assert not any(result["ok"] for result in info["results"])
+
+
+def test_funds_of_exactly_zero_are_solvent(tiny: Tiny) -> None:
+    config = tiny_config(loop={"auto_advance_after_turns": 1})
+    env = tiny(tiny_state(config, funds_cents=200_000))
+    observation, _, terminated, truncated, _ = env.step("")
+    assert (int(observation["funds_cents"]), terminated, truncated) == (0, False, False)
+    assert env.step("")[2]
+
+
+def test_a_step_before_reset_raises() -> None:
+    env: Any = YCBenchEnv()
+    for call in (lambda: env.step(""), env.get_state, env.state_hash):
+        with pytest.raises(ResetNeeded, match=r"env.reset\(seed=1\)"):
+            call()
+
+
+# ---- idling
+
+
+def test_an_agent_that_never_speaks_is_moved_on_every_fifth_turn(env: Any) -> None:
+    clocks = [env.get_state().now_us]
+    forced = []
+    for _ in range(15):
+        forced.append(env.step("")[4]["forced_advance"])
+        clocks.append(env.get_state().now_us)
+    assert forced == ([False] * 4 + [True]) * 3
+    assert [later > earlier for earlier, later in pairwise(clocks)] == forced
+
+
+@pytest.mark.parametrize("turn", ["sim resume", "sim resume\nsim resume", "company status", "dance", "--help", " \n"])
+def test_a_turn_that_moves_no_time_never_resets_the_count(env: Any, turn: str) -> None:
+    forced = [env.step(turn)[4]["forced_advance"] for _ in range(10)]
+    assert forced == ([False] * 4 + [True]) * 2
+
+
+def test_a_resume_that_passes_no_time_counts_as_idle(tiny: Tiny) -> None:
+    env = tiny(loop={"auto_advance_after_turns": 2})
+    env.step(START_CONTRACT)  # one idle turn
+    state = env.get_state()
+    env.set_state(evolve(state, tasks=(evolve(state.tasks[0], completion_us=state.now_us),)))
+    *_, info = env.step("sim resume")
+    assert info["results"][0]["ok"]
+    assert info["events"][0]["type"] == "task_completed"
+    assert info["results"][0]["output"]["new_sim_time"] == info["results"][0]["output"]["old_sim_time"]
+    assert info["forced_advance"]
+    assert env.get_state().now_us == env.get_state().calendar.payrolls_us[0]
+
+
+def test_every_episode_of_a_silent_agent_ends(env: Any) -> None:
+    for _ in range(200):
+        if env.step("")[2]:
+            break
+    assert env.get_state().terminal_reason == "bankruptcy"
+
+
+def test_a_company_without_staff_reaches_the_horizon() -> None:
+    env: Any = YCBenchEnv({"world": {"num_employees": 0}})
+    env.reset(seed=1)
+    turns = [env.step("sim resume") for _ in range(60)]  # 11 payrolls and the horizon, every fifth turn
+    observation, _, terminated, truncated, info = turns[-1]
+    assert (info["terminal_reason"], terminated, truncated) == ("horizon_end", True, False)
+    assert not turns[-2][2]
+    assert observation["sim_time"] == observation["horizon_end"] == "2026-01-01T09:00:00"
+    assert info["events"][-1] == {"type": "horizon_end", "reached": True}
+
+
+def test_a_forced_advance_belongs_to_its_turn(env: Any) -> None:
+    for _ in range(4):
+        env.step("")
+    observation, reward, _, _, info = env.step("company status")
+    assert info["forced_advance"]
+    assert [event["type"] for event in info["events"]] == ["monthly_payroll"]
+    assert info["funds_delta_cents"] == -3_800_503
+    assert reward == -38_005.03
+    assert "Time was moved on by itself" in observation["text"]
+    assert info["results"][0]["output"]["sim_time"] == "2025-01-01T09:00:00"  # answered before
+
+
+def test_zero_turns_the_forced_advance_off() -> None:
+    env: Any = YCBenchEnv({"loop": {"auto_advance_after_turns": 0}})
+    env.reset(seed=1)
+    assert not any(env.step("sim resume")[4]["forced_advance"] for _ in range(50))
+    assert env.get_state().now_us == env.get_state().calendar.start_us
+
+
+# ---- limits
+
+
+def test_a_limit_of_five_allows_exactly_five_turns() -> None:
+    env: Any = YCBenchEnv({"loop": {"max_turns": 5, "auto_advance_after_turns": 0}})
+    env.reset(seed=1)
+    flags = [env.step("company status")[2:4] for _ in range(5)]
+    assert flags == [(False, False)] * 4 + [(False, True)]
+    *_, info = env.step("company status")
+    assert info["terminal_reason"] == "max_turns"
+    assert not info["results"][0]["ok"]
+    assert env.get_state().turns_played == 5
+
+
+@pytest.mark.parametrize(("limit", "reason"), [(3, "bankruptcy"), (4, "bankruptcy"), (2, "max_turns")])
+def test_bankruptcy_on_the_last_allowed_turn_terminates(tiny: Tiny, limit: int, reason: str) -> None:
+    config = tiny_config(loop={"max_turns": limit, "auto_advance_after_turns": 3})
+    env = tiny(tiny_state(config, funds_cents=1))
+    endings = [env.step("")[2:] for _ in range(min(limit, 3))]
+    terminated, truncated, info = endings[-1]
+    assert info["terminal_reason"] == reason
+    assert (terminated, truncated) == ((True, False) if reason == "bankruptcy" else (False, True))
+    assert not any(earlier[0] or earlier[1] for earlier in endings[:-1])
+
+
+@pytest.mark.parametrize(("limit", "reason"), [(1, "horizon_end"), (2, "horizon_end")])
+def test_the_horizon_on_the_last_allowed_turn_terminates(tiny: Tiny, limit: int, reason: str) -> None:
+    config = tiny_config(loop={"max_turns": limit, "auto_advance_after_turns": 1})
+    env = tiny(evolve(tiny_state(config, now="2025-12-31 09:00"), payrolls_charged=11))
+    _, _, terminated, truncated, info = env.step("")
+    assert (terminated, truncated, info["terminal_reason"]) == (True, False, reason)
+
+
+@pytest.mark.parametrize("outer", [3, 5, 8])
+def test_a_time_limit_outside_and_a_turn_limit_inside_end_at_the_smaller_one(outer: int) -> None:
+    inner = YCBenchEnv({"loop": {"max_turns": 5}})
+    env: Any = TimeLimit(inner, max_episode_steps=outer)
+    env.reset(seed=1)
+    ends = [env.step("company status")[2:] for _ in range(min(outer, 5))]
+    assert [end[:2] for end in ends] == [(False, False)] * (min(outer, 5) - 1) + [(False, True)]
+    assert ends[-1][2]["terminal_reason"] == ("max_turns" if outer >= 5 else None)
+
+
+def test_gymnasium_statistics_count_turns_and_money_of_an_episode() -> None:
+    env = RecordEpisodeStatistics(gym.make("YCBench-v0", config={"loop": {"max_turns": 7}}))
+    env.reset(seed=1)
+    infos = [env.step("sim resume")[4] for _ in range(7)]
+    info, total = infos[-1], sum(one["funds_delta_cents"] for one in infos)
+    assert info["episode"]["l"] == 7
+    assert info["episode"]["r"] == pytest.approx(total / 100)
+    assert total < 0
+
+
+@pytest.mark.parametrize("limit", [0, None])
+def test_no_limit_is_no_limit(limit: int | None) -> None:
+    loop = {} if limit is None else {"max_turns": limit}
+    env: Any = YCBenchEnv({"loop": {**loop, "auto_advance_after_turns": 0}})
+    env.reset(seed=1)
+    assert not any(env.step("")[3] for _ in range(100))
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, True])
+def test_a_limit_that_is_none_is_refused(limit: object) -> None:
+    with pytest.raises(ConfigError, match="max_turns"):
+        YCBenchEnv({"loop": {"max_turns": limit}})

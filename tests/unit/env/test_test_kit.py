@@ -1,0 +1,279 @@
+"""The public test kit: what it exports, and that its checks fail where they should."""
+
+# ruff: noqa: ANN401 -- wrappers of any environment
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+import ycbench_env.testing
+from ycbench_env import YCBenchEnv
+from ycbench_env.testing import YCBenchMachine, check_state, check_turn, machine_for, tiny_config, tiny_state
+from ycbench_env.testing.assertions import differences, require_equal
+from ycbench_env.testing.invariants import check_advance, check_answer
+from ycbench_env.testing.kept_figures import check_kept_figures
+from ycbench_env.testing.tiny import started, tiny_client, tiny_employee
+from ycbench_env.transition import advance, transition
+from ycbench_env.types.command import AcceptTask, CancelTask, CompanyStatus, Resume
+from ycbench_env.types.evolve import evolve
+from ycbench_env.types.state import LedgerEntry, State
+from ycbench_env.wrappers import ScratchpadMemory
+
+# ---- exports
+
+
+@pytest.mark.parametrize("name", ycbench_env.testing.__all__)
+def test_every_name_that_is_listed_is_there(name: str) -> None:
+    assert getattr(ycbench_env.testing, name) is not None
+    assert name in dir(ycbench_env.testing)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'check_everything'"):
+        _ = ycbench_env.testing.check_everything
+
+
+def test_checking_conformance_needs_no_hypothesis() -> None:
+    script = """
+import sys
+sys.modules["hypothesis"] = None
+import gymnasium
+from ycbench_env.testing import check_conformance, tiny_state
+check_conformance(lambda: gymnasium.make("YCBench-v0"), seeds=(1,), turns=5)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603 -- written above
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- differences
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "message"),
+    [
+        ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, r"a\[1\].b is 2, expected 3"),
+        ({"a": 1}, {"b": 1}, r"keys \['a'\], expected \['b'\]"),
+        ([1, 2], [1], r"has 2 items, expected 1"),
+        (True, 1, r"True \(bool\), expected 1 \(int\)"),
+        (1, 1.0, r"\(int\), expected 1.0 \(float\)"),
+        (np.array(1), np.array(1.0), r"int64 \(\), expected float64"),
+        (np.array([1, 2]), np.array([1, 3]), r"expected array"),
+        ("x" * 500, "y", r"502 characters"),
+    ],
+    ids=["deep", "keys", "length", "bool", "float", "dtype", "array", "long"],
+)
+def test_differences_name_the_place(got: object, expected: object, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        require_equal(got, expected, "it")
+
+
+def test_equal_values_have_no_differences() -> None:
+    value = {"a": [1, (2.5, None)], "b": np.array(3)}
+    assert list(differences(value, {"a": [1, (2.5, None)], "b": np.array(3)})) == []
+
+
+# ---- invariants
+
+
+def spoilt(**changes: object) -> State:
+    """The tiny world at its start with some fields changed."""
+    return evolve(tiny_state(), **changes)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (spoilt(funds_cents=1), "funds against initial funds and ledger"),
+        (spoilt(now_us=0), "outside the episode"),
+        (spoilt(now_us=tiny_state().calendar.horizon_us), "the episode goes on"),
+        (spoilt(terminal_reason="bankruptcy"), "bankruptcy against negative funds"),
+        (spoilt(terminal_reason="horizon_end"), "before the horizon"),
+        (spoilt(market=tiny_state().market[:1] * 4), "ids are not unique"),
+        (spoilt(market=tiny_state().market[:3]), "size of the market"),
+        (spoilt(slot_accepts=(1, 0, 0, 0)), "accepted slots"),
+        (spoilt(payrolls_charged=2), "payrolls charged"),
+        (spoilt(prestige_milli=(1000, 1000, 999, 1000)), "prestige 999"),
+        (spoilt(clients=(tiny_client(trust=5.001), tiny_client("Vertex Labs"))), "trust 5001"),
+        (spoilt(employees=(tiny_employee(1, 20.5), tiny_employee(2))), "Emp_1 has the rate 205000"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_state_that_cannot_be_is_refused(state: State, message: str) -> None:
+    check_state(tiny_state())
+    with pytest.raises(AssertionError, match=message):
+        check_state(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"done_e4": (3_000_000,)}, "done"),
+        ({"team": ()}, None),
+        ({"status": "planned"}, "it has a forecast"),
+        ({"status": "completed_success"}, "time of completion"),
+        ({"completion_us": 5}, "passed over"),
+        ({"accepted_us": 10**18}, "accepted in the future"),
+        ({"team": tuple(reversed(started(tiny_state(), "Task-1", "Emp_1", "Emp_2").tasks[0].team))}, "team"),
+    ],
+    ids=str,
+)
+def test_a_task_that_cannot_be_is_refused(change: dict[str, Any], message: str | None) -> None:
+    state = started(tiny_state(), "Task-1", "Emp_1", "Emp_2")
+    changed = evolve(state, tasks=(evolve(state.tasks[0], **change),))
+    if message is None:
+        check_state(changed)
+        return
+    with pytest.raises(AssertionError, match=message):
+        check_state(changed)
+
+
+def test_an_outdated_figure_is_found_wherever_it_is_kept() -> None:
+    state = started(tiny_state(), "Task-1", "Emp_1")
+    YCBenchEnv(state.config).set_state(state)
+    check_kept_figures(state)
+    for holder, figure in ((state, "monthly_payroll_cents"), (state.market[0], "task_id")):
+        right = getattr(holder, figure)
+        vars(holder)[figure] = "outdated"
+        with pytest.raises(AssertionError, match=f"keeps an outdated {figure}"):
+            check_kept_figures(state)
+        vars(holder)[figure] = right
+    check_kept_figures(state)
+
+
+def test_a_turn_that_takes_something_back_is_refused() -> None:
+    state = started(tiny_state(), "Task-1", "Emp_1")
+    done = transition(state, Resume()).state
+    check_turn(state, done)
+    with pytest.raises(AssertionError, match="the clock went back"):
+        check_turn(done, state)
+    poorer = evolve(done, employees=(evolve(done.employees[0], salary_cents=1), done.employees[1]))
+    with pytest.raises(AssertionError, match="Emp_1 earns less"):
+        check_turn(state, poorer)
+
+
+def test_an_advance_that_reports_another_delta_is_refused() -> None:
+    state = started(tiny_state(), "Task-1", "Emp_1", "Emp_2")
+    env = YCBenchEnv(state.config)
+    env.set_state(state)
+    events = env.step("sim resume")[4]["events"]
+    after = env.get_state()
+    check_advance(state, after, events)
+    for key, value, message in (
+        ("funds_delta", 5, "change of funds"),
+        ("salary_bump_total_cents", 5, "raises reported"),
+        ("trust_delta", 0.5, "trust_delta"),
+        ("success", False, "status after"),
+        ("employees_assigned", 1, "team of"),
+        ("deadline_margin", "late by 8h", "margin of"),
+        ("client_name", "Vertex Labs", "client of"),
+        ("listed_reward", 1, "listed reward"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            check_advance(state, after, [{**events[0], key: value}])
+    with pytest.raises(AssertionError, match="change of funds"):
+        check_advance(state, after, [])
+    with pytest.raises(AssertionError, match="time stood still"):
+        check_advance(state, state, [])
+    paid = advance(tiny_state()).state
+    payroll = [{"type": "monthly_payroll", "funds_after": paid.funds_cents}]
+    check_advance(tiny_state(), paid, payroll)
+    with pytest.raises(AssertionError, match="funds_after"):
+        check_advance(tiny_state(), paid, [{**payroll[0], "funds_after": 0}])
+
+
+def test_an_answer_that_hides_a_change_is_refused() -> None:
+    state = tiny_state()
+    accepted = transition(state, AcceptTask("Task-1")).state
+    refused = {"command": "x", "ok": False, "output": {"error": "no"}}
+    with pytest.raises(AssertionError, match="changed the world"):
+        check_answer(state, AcceptTask("Task-1"), accepted, refused)
+    with pytest.raises(AssertionError, match="only asks, and changed the world"):
+        check_answer(state, CompanyStatus(), accepted, {**refused, "ok": True, "output": {}})
+
+
+@pytest.mark.parametrize("key", ["prestige_changes", "trust_delta", "reason", "status", "cancel_penalty_per_domain"])
+def test_a_cancel_that_reports_something_else_is_refused(key: str) -> None:
+    state = started(tiny_state(tiny_config(trust_fragility=0.5), prestige=3.0), "Task-1", "Emp_1")
+    env = YCBenchEnv(state.config)
+    env.set_state(state)
+    (result,) = env.step("task cancel --task-id Task-1 --reason x")[4]["results"]
+    command = CancelTask("Task-1", "x")
+    check_answer(state, command, env.get_state(), dict(result))
+    other = {"prestige_changes": {}, "trust_delta": -0.5, "reason": "y", "status": "active"}.get(key, 0.9)
+    with pytest.raises(AssertionError):
+        check_answer(state, command, env.get_state(), {**result, "output": {**result["output"], key: other}})
+
+
+# ---- the machine finds faults
+
+
+class _Broken(ScratchpadMemory):
+    """A wrapper that spoils something."""
+
+    def spoil(self, returned: Any) -> Any:
+        """What is returned instead."""
+        return returned
+
+    def step(self, action: Any) -> Any:
+        return self.spoil(super().step(action))
+
+
+class _WrongDelta(_Broken):
+    def spoil(self, returned: Any) -> Any:
+        *others, info = returned
+        return (*others, {**info, "funds_delta_cents": info["funds_delta_cents"] - bool(info["events"])})
+
+
+class _LostMoney(_Broken):
+    def spoil(self, returned: Any) -> Any:
+        base: Any = self.unwrapped
+        state = base.get_state()
+        if state.ledger:
+            base.set_state(evolve(state, ledger=(*state.ledger[:-1], LedgerEntry(0, "task_reward", 7, "Task-1"))))
+        return returned
+
+
+class _WrongText(_Broken):
+    def spoil(self, returned: Any) -> Any:
+        observation, *others = returned
+        return ({**observation, "results": observation["results"].replace("true", "false")}, *others)
+
+
+class _Eager(_Broken):
+    def spoil(self, returned: Any) -> Any:
+        base: Any = self.unwrapped
+        state = base.get_state()
+        if state.idle_turns == 2 and state.end_reason is None:
+            base.set_state(evolve(advance(state).state, idle_turns=0))
+        return returned
+
+
+class _Random(_Broken):
+    def spoil(self, returned: Any) -> Any:
+        observation, *others = returned
+        return ({**observation, "text": f"{observation['text']} {id(observation)}"}, *others)
+
+
+@pytest.mark.parametrize("wrapper", [_WrongDelta, _LostMoney, _WrongText, _Eager, _Random])
+def test_the_state_machine_finds_a_fault(wrapper: type[_Broken]) -> None:
+    class Machine(YCBenchMachine):
+        def make_env(self) -> Any:
+            return wrapper(YCBenchEnv(self.config))
+
+    quick = settings(max_examples=20, stateful_step_count=30, phases=[Phase.generate], database=None, derandomize=True)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Machine, settings=quick)
+
+
+def test_a_machine_plays_the_configuration_it_was_made_for() -> None:
+    machine = machine_for({"world": {"num_employees": 3}})()
+    machine.start(seed=1)
+    machine.play("employee list")
+    assert len(machine.state.employees) == 3

@@ -1,0 +1,73 @@
+"""Public test kit: check an environment, play one with Hypothesis, or work sums out in a tiny world.
+
+Three lines check any environment of this contract::
+
+    from ycbench_env.testing import check_conformance
+
+    check_conformance(lambda: MyWrapper(gymnasium.make("YCBench-v0")))
+
+The strategies and the state machine need the extra `testing`, the rest needs nothing more than the package itself.
+Names are imported when they are first used. See docs/testing.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns, valid_commands
+    from ycbench_env.testing.config_strategies import valid_configs
+    from ycbench_env.testing.conformance import check_conformance
+    from ycbench_env.testing.invariants import check_state, check_turn
+    from ycbench_env.testing.perturbation import HIDDEN_FIELDS, reshuffled_clients, with_other_hidden_fields
+    from ycbench_env.testing.play import sample_command, sample_turn
+    from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
+    from ycbench_env.testing.tiny import started, tiny_config, tiny_state
+
+__all__ = [
+    "HIDDEN_FIELDS",
+    "YCBenchMachine",
+    "check_conformance",
+    "check_state",
+    "check_turn",
+    "hostile_actions",
+    "hostile_texts",
+    "machine_for",
+    "reshuffled_clients",
+    "sample_command",
+    "sample_turn",
+    "started",
+    "tiny_config",
+    "tiny_state",
+    "turns",
+    "valid_commands",
+    "valid_configs",
+    "with_other_hidden_fields",
+]
+
+_MODULES: Final = {
+    "command_strategies": ("hostile_actions", "hostile_texts", "turns", "valid_commands"),
+    "config_strategies": ("valid_configs",),
+    "conformance": ("check_conformance",),
+    "invariants": ("check_state", "check_turn"),
+    "perturbation": ("HIDDEN_FIELDS", "reshuffled_clients", "with_other_hidden_fields"),
+    "play": ("sample_command", "sample_turn"),
+    "state_machine": ("YCBenchMachine", "machine_for"),
+    "tiny": ("started", "tiny_config", "tiny_state"),
+}
+_HOME: Final = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
+    """Import a public name from its module."""
+    module = _HOME.get(name)
+    if module is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those not imported yet."""
+    return sorted(__all__)

@@ -1,0 +1,312 @@
+"""What every environment of this contract must do, as checks that a user can run on any of them.
+
+Example:
+    >>> import gymnasium, ycbench_env
+    >>> from ycbench_env.testing import check_conformance
+    >>> check_conformance(lambda: gymnasium.make("YCBench-v0"), seeds=(1,), turns=10)
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import random
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+
+from ycbench_env.errors import SeedError
+from ycbench_env.testing.assertions import require, require_equal
+from ycbench_env.testing.play import QUERIES, REFUSED, sample_turn
+from ycbench_env.types.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import gymnasium as gym
+
+__all__ = ["EnvFactory", "check_conformance"]
+
+EnvFactory: TypeAlias = "Callable[[], gym.Env[Any, Any]]"
+"""Makes a fresh environment of the contract, wrapped or not."""
+
+Transition: TypeAlias = "tuple[Any, Any, Any, Any, dict[str, Any]]"
+"""What ``step`` returns."""
+
+_INFO_KEYS: Final = frozenset(
+    (
+        "results",
+        "events",
+        "funds_delta_cents",
+        "invalid_commands",
+        "forced_advance",
+        "terminal_reason",
+        "run_seed",
+    )
+)
+_NO_SEEDS: Final = (-1, 1.5, "7", True, np.bool_(False))  # noqa: FBT003 -- bools are what is tried
+_GARBAGE: Final[tuple[object, ...]] = (
+    None,
+    5,
+    1.5,
+    b"sim resume",
+    object(),
+    {"command": "sim resume"},
+    ["sim resume", 3],
+    [None],
+    {1, 2},
+)
+_MOST_TURNS: Final = 20_000  # an episode that is longer never ends
+_COPY_AFTER: Final = 12  # turns played before copies are taken
+
+
+def check_conformance(make_env: EnvFactory, *, seeds: Sequence[int] = (0, 1, 2), turns: int = 60) -> None:
+    """Plays an environment and raises AssertionError, with what is wrong, where it breaks the contract.
+
+    Checked: nothing works before ``reset``; seeds; two fresh instances agree field by field; every observation is in
+    its space; ``info`` has constant keys and JSON values; nothing returned is shared with a later call; refused
+    commands leave ``state_hash`` alone; clones, deep copies, pickles and saved states are equal and independent; after
+    the end nothing changes until ``reset``, which leaves no trace of the old episode.
+
+    Args:
+        make_env: Makes a fresh environment, wrapped or not, each time it is called.
+        seeds: Run seeds to play.
+        turns: Turns to play with each.
+    """
+    _check_before_reset(make_env)
+    _check_seeds(make_env)
+    for seed in seeds:
+        script = _check_play(make_env, seed, turns)
+        _check_determinism(make_env, seed, script)
+        _check_no_sharing(make_env, seed, script)
+        _check_copies(make_env, seed, script)
+    _check_refusals(make_env, seeds[0])
+    _check_end(make_env, seeds[0])
+
+
+def _base(env: gym.Env[Any, Any]) -> Any:  # noqa: ANN401 -- gymnasium types it without our methods
+    return env.unwrapped
+
+
+def _check_before_reset(make_env: EnvFactory) -> None:
+    env = make_env()
+    try:
+        env.step("company status")
+    except ResetNeeded:
+        return
+    finally:
+        env.close()
+    message = "step before reset: expected gymnasium.error.ResetNeeded, got an answer"
+    raise AssertionError(message)
+
+
+# ---- seeds
+
+
+def _check_seeds(make_env: EnvFactory) -> None:
+    env = make_env()
+    for seed in (0, 7, 2**40):
+        info = env.reset(seed=seed)[1]
+        require_equal(info["run_seed"], seed, f"run_seed after reset(seed={seed})")
+    plain = env.reset(seed=7)
+    require_equal(env.reset(seed=np.int64(7)), plain, "reset(seed=numpy.int64(7)) against reset(seed=7)")  # pyright: ignore[reportArgumentType] -- numpy's integers must work too
+    kept = _base(env).state_hash()
+    for seed in _NO_SEEDS:
+        try:
+            env.reset(seed=seed)  # pyright: ignore[reportArgumentType] -- wrong on purpose
+        except (SeedError, TypeError):
+            continue
+        message = f"reset(seed={seed!r}): expected a SeedError, got an episode"
+        raise AssertionError(message)
+    require_equal(_base(env).state_hash(), kept, "state_hash after refused seeds")
+    require_equal(_unseeded(env), _unseeded(make_env()), "run seeds of unseeded resets after reset(seed=5)")
+    require(len(set(_unseeded(env))) > 1, "unseeded resets repeat one world for ever")
+    env.close()
+
+
+def _unseeded(env: gym.Env[Any, Any]) -> list[int]:
+    env.reset(seed=5)
+    return [env.reset()[1]["run_seed"] for _ in range(4)]
+
+
+# ---- play
+
+
+def _check_play(make_env: EnvFactory, seed: int, turns: int) -> list[object]:
+    """Play an episode of sampled and of hostile turns, check every step, and return the turns."""
+    env = make_env()
+    rng = random.Random(f"conformance {seed}")  # noqa: S311 -- a simulation, not a secret
+    observation, info = env.reset(seed=seed)
+    _check_observation(env, observation, "after reset")
+    _check_info(info, "after reset")
+    keys = set(info)
+    script: list[object] = []
+    for number in range(1, turns + 1):
+        turn = rng.choice(_GARBAGE) if number % 10 == 0 else sample_turn(_base(env).get_state(), rng)
+        before: State = _base(env).get_state()
+        transition = env.step(turn)
+        where = f"seed {seed}, turn {number} ({turn!r})"
+        _check_transition(env, before, transition, where)
+        require_equal(sorted(transition[4]), sorted(keys), f"{where}: keys of info")
+        script.append(turn)
+        if transition[2] or transition[3]:
+            break
+    env.close()
+    return script
+
+
+def _check_transition(env: gym.Env[Any, Any], before: State, transition: Transition, where: str) -> None:
+    observation, reward, terminated, truncated, info = transition
+    state: State = _base(env).get_state()
+    _check_observation(env, observation, where)
+    _check_info(info, where)
+    require(isinstance(reward, float) and math.isfinite(reward), f"{where}: reward is {reward!r}, expected a float")
+    require(isinstance(terminated, bool) and isinstance(truncated, bool), f"{where}: the flags are no bools")
+    require(not (terminated and truncated), f"{where}: terminated and truncated at once")
+    require_equal(info["funds_delta_cents"], state.funds_cents - before.funds_cents, f"{where}: funds_delta_cents")
+    require_equal(reward, info["funds_delta_cents"] / 100, f"{where}: reward in dollars")
+    require_equal(terminated or truncated, info["terminal_reason"] is not None, f"{where}: flags and terminal_reason")
+
+
+def _check_observation(env: gym.Env[Any, Any], observation: Any, where: str) -> None:  # noqa: ANN401 -- any env's
+    if env.observation_space.contains(observation):
+        return
+    spaces: dict[str, gym.Space[Any]] = getattr(env.observation_space, "spaces", {})
+    wrong = [key for key, space in spaces.items() if key not in observation or not space.contains(observation[key])]
+    message = f"{where}: the observation is outside observation_space, wrong or missing: {wrong or 'no single key'}"
+    raise AssertionError(message)
+
+
+def _check_info(info: dict[str, Any], where: str) -> None:
+    require(set(info) >= _INFO_KEYS, f"{where}: info lacks {sorted(_INFO_KEYS - set(info))}")
+    try:
+        again = json.loads(json.dumps(info, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        message = f"{where}: info holds what is no JSON: {error}"
+        raise AssertionError(message) from error
+    require_equal(again, dict(info), f"{where}: info against itself through JSON")
+    for result in info["results"]:
+        require_equal(list(result), ["command", "ok", "output"], f"{where}: keys of a result")
+        require_equal("error" in result["output"], not result["ok"], f"{where}: ok and error of {result['command']!r}")
+
+
+# ---- two instances
+
+
+def _check_determinism(make_env: EnvFactory, seed: int, script: Iterable[object]) -> None:
+    one, other = make_env(), make_env()
+    require_equal(one.reset(seed=seed), other.reset(seed=seed), f"seed {seed}: reset of two instances")
+    for number, turn in enumerate(script, 1):
+        where = f"seed {seed}, turn {number} ({turn!r}): two instances"
+        require_equal(one.step(turn), other.step(turn), where)
+        require_equal(_base(one).state_hash(), _base(other).state_hash(), f"{where}, state_hash")
+
+
+def _check_no_sharing(make_env: EnvFactory, seed: int, script: Iterable[object]) -> None:
+    """Keep everything that one instance returns, and spoil everything that another one does."""
+    env, spoilt = make_env(), make_env()
+    kept: list[tuple[object, object]] = []
+    questions = "\n".join(QUERIES)
+    for number, turn in enumerate([None, questions, questions, *script, questions]):
+        returned = env.reset(seed=seed) if number == 0 else env.step(turn)
+        kept.append((returned, copy.deepcopy(returned)))
+        again = spoilt.reset(seed=seed) if number == 0 else spoilt.step(turn)
+        require_equal(again, returned, f"seed {seed}, turn {number}: after the caller changed what was returned before")
+        _spoil(again)
+    for number, (returned, copied) in enumerate(kept):
+        require_equal(returned, copied, f"seed {seed}, turn {number}: what was returned then changed later")
+
+
+def _spoil(value: Any) -> None:  # noqa: ANN401 -- whatever was returned
+    """Change every mutable thing within a value."""
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        array += array.dtype.type(1)
+    elif isinstance(value, dict):
+        table = cast("dict[str, Any]", value)
+        _spoil(tuple(table.values()))
+        table["spoilt"] = True
+    elif isinstance(value, list | tuple):
+        for item in cast("list[Any]", value):
+            _spoil(item)
+        if isinstance(value, list):
+            cast("list[Any]", value).append("spoilt")
+
+
+# ---- copies
+
+
+def _check_copies(make_env: EnvFactory, seed: int, script: Sequence[object]) -> None:
+    """Take copies midway in all ways, play on with one, and compare."""
+    env = make_env()
+    env.reset(seed=seed)
+    middle = min(_COPY_AFTER, len(script) // 2)
+    for turn in script[:middle]:
+        env.step(turn)
+    saved: bytes = _base(env).get_state().to_bytes()
+    copies = {"deepcopy": copy.deepcopy(env), "pickle": pickle.loads(pickle.dumps(env))}  # noqa: S301 -- made here
+    bare = {"clone": _base(env).clone(), "set_state": _restored(make_env, seed, saved)}
+    hashes = {name: _base(one).state_hash() for name, one in (copies | bare).items()}
+    for name, digest in hashes.items():
+        require_equal(digest, _base(env).state_hash(), f"seed {seed}, after {middle} turns: state_hash of a {name}")
+    continued = [env.step(turn) for turn in script[middle:]]
+    for name, one in (copies | bare).items():
+        where = f"seed {seed}, after {middle} turns, {name}"
+        require_equal(_base(one).state_hash(), hashes[name], f"{where}: state_hash after the original played on")
+        played = [one.step(turn) for turn in script[middle:]]
+        if name in copies:
+            require_equal(played, continued, f"{where}: what it plays against the original")
+        require_equal(_base(one).state_hash(), _base(env).state_hash(), f"{where}: state_hash after the same turns")
+    require_equal(State.from_bytes(saved).to_bytes(), saved, f"seed {seed}: state through bytes and back")
+
+
+def _restored(make_env: EnvFactory, seed: int, saved: bytes) -> gym.Env[Any, Any]:
+    """Return a fresh environment, after another episode, that was given a saved state."""
+    env = make_env()
+    env.reset(seed=seed + 1)
+    env.step("sim resume")
+    base = _base(env)
+    base.set_state(State.from_bytes(saved))
+    return base
+
+
+# ---- refusals and the end
+
+
+def _check_refusals(make_env: EnvFactory, seed: int) -> None:
+    env = make_env()
+    env.reset(seed=seed)
+    for turn in (*REFUSED, *_GARBAGE):
+        env.reset(seed=seed)  # so that no forced advance is due
+        kept = _base(env).state_hash()
+        results = env.step(turn)[4]["results"]
+        answered = [result["output"] for result in results if not result["ok"]]
+        require(results and len(answered) == len(results), f"{turn!r}: expected refusals, got {results!r}"[:500])
+        require_equal(_base(env).state_hash(), kept, f"state_hash after the refusal of {turn!r}")
+
+
+def _check_end(make_env: EnvFactory, seed: int) -> None:
+    env = make_env()
+    env.reset(seed=seed)
+    rng = random.Random("to the end")  # noqa: S311 -- a simulation, not a secret
+    last = None
+    for _ in range(_MOST_TURNS):
+        last = env.step(f"{sample_turn(_base(env).get_state(), rng)}\nsim resume")
+        if last[2] or last[3]:
+            break
+    else:
+        message = f"seed {seed}: the episode did not end within {_MOST_TURNS} turns"
+        raise AssertionError(message)
+    kept: State = _base(env).get_state()
+    for turn in ("sim resume", "company status\nmarket browse", "task accept --task-id Task-1", "--help", "", "dance"):
+        where = f"after the end, {turn!r}"
+        after = env.step(turn)
+        _check_transition(env, kept, after, where)
+        require_equal(after[1:4], (0.0, *last[2:4]), f"{where}: reward, terminated, truncated")
+        require_equal(after[4]["terminal_reason"], last[4]["terminal_reason"], f"{where}: terminal_reason")
+        require(not any(result["ok"] for result in after[4]["results"]), f"{where}: a command was carried out")
+        require(_base(env).get_state() == kept, f"{where}: the state changed")
+    require_equal(env.reset(seed=seed), make_env().reset(seed=seed), "reset after an episode against a new instance")
