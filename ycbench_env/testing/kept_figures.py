@@ -45,4 +45,4 @@ def _fields(value: object) -> tuple[str, ...]:
     kind = type(value)
     if isinstance(value, Config) or not attrs.has(kind):
         return ()
-    return tuple(field.name for field in attrs.fields(cast("type[attrs.AttrsInstance]", kind)))
+    return tuple(field.name for field in attrs.fields(kind))
