@@ -39,7 +39,7 @@ demo: $(VENV)/.run ## play a short episode and write its report to out/
 test: $(VENV)/.dev ## run all tests, with the coverage floors
 	@rm -f .coverage .coverage.*
 	$(BIN)/python -m pytest --numprocesses=2 --cov --cov-report=term --cov-fail-under=95
-	@$(BIN)/coverage report --include='$(FULLY_COVERED)' --fail-under=100 > $(VENV)/floor.txt || { cat $(VENV)/floor.txt; exit 1; }
+	@$(BIN)/coverage report --include='$(FULLY_COVERED)' --fail-under=100 > $(VENV)/floor.txt 2>&1 || { cat $(VENV)/floor.txt; exit 1; }
 
 bench: $(VENV)/.dev ## run the benchmarks and print their table
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ycbench_env.testing.config_strategies import valid_configs
     from ycbench_env.testing.conformance import check_conformance
     from ycbench_env.testing.invariants import check_state, check_turn
+    from ycbench_env.testing.kept_figures import check_kept_figures
     from ycbench_env.testing.perturbation import HIDDEN_FIELDS, reshuffled_clients, with_other_hidden_fields
     from ycbench_env.testing.play import sample_command, sample_turn
     from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
@@ -29,6 +30,7 @@ __all__ = [
     "HIDDEN_FIELDS",
     "YCBenchMachine",
     "check_conformance",
+    "check_kept_figures",
     "check_state",
     "check_turn",
     "hostile_actions",
@@ -51,6 +53,7 @@ _MODULES: Final = {
     "config_strategies": ("valid_configs",),
     "conformance": ("check_conformance",),
     "invariants": ("check_state", "check_turn"),
+    "kept_figures": ("check_kept_figures",),
     "perturbation": ("HIDDEN_FIELDS", "reshuffled_clients", "with_other_hidden_fields"),
     "play": ("sample_command", "sample_turn"),
     "state_machine": ("YCBenchMachine", "machine_for"),
