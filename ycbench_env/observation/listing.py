@@ -38,7 +38,7 @@ def _acceptable(state: State) -> list[MarketTask]:
     floors = [milli // 1000 for milli in state.prestige_milli]
     return [
         task
-        for _, first, prestige, needed_trust, client_name, others, task in state.gates
+        for _, first, others, prestige, needed_trust, client_name, task in state.gates
         if prestige <= floors[first]
         and (not needed_trust or needed_trust <= trust[client_name])
         and (not others or all(prestige <= floors[domain] for domain in others))

@@ -22,6 +22,7 @@ from ycbench_env.transition.draft import Draft
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.state import LedgerEntry
 
 if TYPE_CHECKING:
     from ycbench_env.config import SalaryTier, WorldConfig
@@ -102,8 +103,12 @@ def _decay(draft: Draft, elapsed_us: int) -> None:
 
 def _charge_payroll(draft: Draft) -> None:
     """Pay all salaries. Source: Y-5.4."""
-    for employee in draft.employees:
-        draft.book("monthly_payroll", -employee.salary_cents, employee.name)
+    rows = [
+        LedgerEntry(draft.now_us, "monthly_payroll", -employee.salary_cents, employee.name)
+        for employee in draft.employees
+    ]
+    draft.ledger.extend(rows)
+    draft.funds_cents += sum([row.amount_cents for row in rows])
     draft.payrolls_charged += 1
     draft.events.append(PayrollPaid(draft.funds_cents))
     _end_if_bankrupt(draft)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ycbench_env.generator import replacement
@@ -13,11 +15,11 @@ from ycbench_env.transition.draft import Draft
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Assignment, Task
+from ycbench_env.types.state import Assignment, Task, gate_of
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.types.state import MarketTask, State
+    from ycbench_env.types.state import Gate, MarketTask, State
 
 __all__ = ["transition"]
 
@@ -66,12 +68,27 @@ def _accept(state: State, task_id: str) -> Outcome:
     if refusal is not None:
         return Outcome(state, refusal)
     market = list(state.market)
-    market[slot] = replacement(state, slot)
+    newcomer = market[slot] = replacement(state, slot)
     accepts = list(state.slot_accepts)
     accepts[slot] += 1
-    tasks = (*state.tasks, _planned(state, offer))
-    active = state.active_indices  # as before: the new task is planned
-    return Outcome(evolve(state, market=tuple(market), slot_accepts=tuple(accepts), tasks=tasks, active_indices=active))
+    return Outcome(
+        evolve(
+            state,
+            market=tuple(market),
+            slot_accepts=tuple(accepts),
+            tasks=(*state.tasks, _planned(state, offer)),
+            gates=_gates_after(state, slot, newcomer),
+            active_indices=state.active_indices,  # as before: the new task is planned
+        )
+    )
+
+
+def _gates_after(state: State, slot: int, newcomer: MarketTask) -> tuple[Gate, ...]:
+    """Return the gates of the market once another task stands in a slot, without sorting all of them again."""
+    gates = list(state.gates)
+    del gates[bisect_left(gates, gate_of(slot, state.market[slot]).order, key=attrgetter("order"))]
+    insort(gates, gate_of(slot, newcomer))
+    return tuple(gates)
 
 
 def _planned(state: State, offer: MarketTask) -> Task:

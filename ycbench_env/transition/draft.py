@@ -96,9 +96,8 @@ class Draft:
 
     def active_sharing(self, employees: Collection[int]) -> list[int]:
         """Return the places of active tasks that have one of these employees on their team."""
-        return [
-            index for index in self.active if any(member.employee in employees for member in self.tasks[index].team)
-        ]
+        places = {number - 1 for number in employees}
+        return [index for index in self.active if not places.isdisjoint(self.tasks[index].places)]
 
     def load(self) -> list[int]:
         """Return on how many active tasks each employee is, by number - 1. Source: Y-5.1."""

@@ -6,7 +6,6 @@ Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import attrs
@@ -164,7 +163,9 @@ class MarketTask:
 
     def listing(self) -> JsonObject:
         """Return its line on the market, a fresh object. Source: answers (market browse)."""
-        return {**self._listing, "requirements": [{**requirement} for requirement in self._required]}
+        row = self._listing.copy()
+        row["requirements"] = [requirement.copy() for requirement in self._required]
+        return row
 
     @kept
     def _listing(self) -> JsonObject:
@@ -176,6 +177,7 @@ class MarketTask:
             "reward_funds_cents": self.reward_cents,
             "reward_prestige_delta": self.prestige_delta_milli / 1000,
             "skill_boost_pct": self.skill_boost_e4 / 10_000,
+            "requirements": None,
         }
 
     @kept
@@ -192,19 +194,37 @@ class MarketTask:
         """Pairs of domain and quantity, in domain order."""
         return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
 
-    @kept
-    def gate(self) -> Gate:
-        """What accepting it needs, see Gate."""
-        first, others = self.domains[0], self.domains[1:]
-        prestige, trust = self.required_prestige, self.required_trust
-        return -self.reward_cents, first, prestige, trust, self.client_name, others, self
+
+class Gate(NamedTuple):
+    """What accepting a listed task needs; one look-up for the loop over the market.
+
+    Args:
+        order: Unique in a market; ascending it is the best paid first, equal rewards in slot order.
+        first: First domain.
+        others: Further domains.
+        prestige: Required prestige.
+        trust: Required trust.
+        client_name: With whom.
+        task: The task.
+    """
+
+    order: int
+    first: int
+    others: tuple[int, ...]
+    prestige: int
+    trust: int
+    client_name: str
+    task: MarketTask
 
 
-Gate: TypeAlias = tuple[int, int, int, int, str, tuple[int, ...], MarketTask]
-"""One look-up for the loop over the market: minus the reward, first domain, required prestige, required trust, client,
-further domains, task."""
+_SLOTS: Final = 2**20  # more than a market has
 
-_BY_REWARD: Final = itemgetter(0)
+
+def gate_of(slot: int, task: MarketTask) -> Gate:
+    """Return what accepting the task in a slot needs."""
+    order = slot - task.reward_cents * _SLOTS
+    domains = task.domains
+    return Gate(order, domains[0], domains[1:], task.required_prestige, task.required_trust, task.client_name, task)
 
 
 @attrs.frozen(slots=False)
@@ -411,13 +431,13 @@ class State:
 
     @kept
     def gates(self) -> tuple[Gate, ...]:
-        """Listed tasks and what accepting each needs, best paid first, equal rewards in slot order."""
-        return tuple(sorted([task.gate for task in self.market], key=_BY_REWARD))
+        """What accepting each listed task needs, best paid first, equal rewards in slot order."""
+        return tuple(sorted([gate_of(slot, task) for slot, task in enumerate(self.market)]))
 
     @property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
         """Listed tasks, best paid first, equal rewards in slot order."""
-        return tuple([gate[-1] for gate in self.gates])
+        return tuple([gate.task for gate in self.gates])
 
     @kept
     def money_text(self) -> str:
