@@ -98,6 +98,16 @@ def test_a_name_repeated_neither_doubles_nor_splits_a_rate(tiny: Tiny, team: str
     assert ask(env, "sim resume")["new_sim_time"] == "2025-01-03T11:00:00"
 
 
+def test_being_on_a_planned_task_splits_nobody_and_being_on_two_active_ones_does(tiny: Tiny) -> None:
+    env = tiny()
+    env.step("task accept --task-id Task-3; task assign --task-id Task-3 --employees Emp_1,Emp_2")
+    start(env, "Task-1")
+    assert [row["active_tasks"] for row in ask(env, "employee list")["employees"]] == [["Task-1"]] * 2
+    assert ask(env.clone(), "sim resume")["new_sim_time"] == "2025-01-02T10:00:00"  # 10 hours
+    ask(env, "task dispatch --task-id Task-3")
+    assert ask(env, "sim resume")["new_sim_time"] == "2025-01-03T11:00:00"  # 20 hours
+
+
 def test_one_unknown_name_refuses_the_whole_list(tiny: Tiny) -> None:
     env = tiny()
     ask(env, "task accept --task-id Task-1")
