@@ -50,7 +50,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
     ## Action space
     `CommandSpace`: one **turn**, a text with any number of commands (docs/commands.md), or a sequence of such texts.
-    Any text is answered; none raises.
+    Any text is answered; none raises. Texts have no arrays to share between processes, so asynchronous vector
+    environments need `gymnasium.make_vec(..., "async", vector_kwargs={"shared_memory": False})`.
 
     ## Observation space
     A `Dict`: the status summary as arrays of shape () and texts, `events` and `results` as JSON text, and `text`, all
@@ -134,7 +135,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
             ConfigError: There is an option that nobody knows.
         """
         if options:
-            msg = f"reset options: got {sorted(map(str, options))}, expected none; is a wrapper missing?"
+            got = sorted(map(str, options)) if isinstance(cast("object", options), dict) else type(options).__name__
+            msg = f"reset options: got {got}, expected none; is a wrapper missing?"
             raise ConfigError(msg)
         run_seed = None if seed is None else checked_seed(seed)
         super().reset(seed=run_seed)
@@ -216,6 +218,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     def clone(self) -> YCBenchEnv:
         """Return an independent environment in the same state, without wrappers; cheap, for planning.
 
+        A scratchpad that a wrapper has attached comes along as a copy, so that its commands are answered alike.
+
         Its spaces are made anew: a seed given to a space is not copied (``copy.deepcopy`` copies everything).
         """
         twin = copy.copy(self)
@@ -244,7 +248,6 @@ def _plain_source(source: object, config: Config) -> object:
     if isinstance(source, os.PathLike):
         return os.fspath(cast("os.PathLike[str]", source))
     try:
-        json.dumps(source, allow_nan=False)
+        return json.loads(json.dumps(source, allow_nan=False))  # a copy: the caller may go on to change its tables
     except (TypeError, ValueError):  # a Config, or a table that holds a date
         return config.to_dict()
-    return source

@@ -5,7 +5,8 @@ Source: Y-2. Two seeds: the run seed makes the market, the world seed (1, or the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, assert_never
+from operator import index
+from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
 from ycbench_env.errors import SeedError
@@ -18,6 +19,7 @@ from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
 
 if TYPE_CHECKING:
     import random
+    from typing import SupportsIndex
 
     from ycbench_env.config import Config, Distribution, SalaryTier, WorldConfig
 
@@ -28,22 +30,38 @@ _ADVERSARIAL_MULTIPLIER: Final = 1.875
 _ONE_SPECIALTY_CHANCE: Final = 0.6
 _FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
+_LARGEST_SEED: Final = 2**63 - 1
+_LONGEST_SHOWN: Final = 80
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
 
 def checked_seed(seed: object) -> int:
     """Return a run seed as int.
 
+    Args:
+        seed: A non-negative integer up to 2**63 - 1, Python's or numpy's; more would not fit into the arrays in which
+            vector environments keep it.
+
     Raises:
-        SeedError: It is no non-negative integer (a bool is none); the message shows what was got.
+        SeedError: It is something else (a bool is no integer here); the message shows what was got.
     """
-    index = getattr(seed, "__index__", None)
-    is_bool = isinstance(seed, bool) or type(seed).__name__ in {"bool", "bool_"}
-    number = index() if index is not None and not is_bool else None
-    if not isinstance(number, int) or number < 0:
-        msg = f"seed: got {seed!r} ({type(seed).__name__}), expected a non-negative integer such as 1"
+    try:
+        number = None if type(seed).__name__ in {"bool", "bool_"} else index(cast("SupportsIndex", seed))
+    except Exception:  # noqa: BLE001 -- whatever an object makes of being a number, it is no seed
+        number = None
+    if number is None or not 0 <= number <= _LARGEST_SEED:
+        msg = f"seed: got {_shown(seed)}, expected a non-negative integer up to 2**63 - 1, such as 1"
         raise SeedError(msg)
     return number
+
+
+def _shown(seed: object) -> str:
+    """Return a seed for a message, which not every object can be printed in."""
+    try:
+        text = repr(seed)
+    except Exception:  # noqa: BLE001 -- a number of thousands of digits, or an object whose own repr fails
+        return f"a {type(seed).__name__} that cannot be shown"
+    return f"{text[:_LONGEST_SHOWN]} ({type(seed).__name__})"
 
 
 def draw(spec: Distribution, rng: random.Random) -> float:

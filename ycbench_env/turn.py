@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from ycbench_env.types.event import Event
     from ycbench_env.types.state import State
 
-__all__ = ["MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
+__all__ = ["MAX_ANSWERS_LENGTH", "MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
+
+MAX_ANSWERS_LENGTH: Final = 2_000_000
+"""Characters of JSON that a turn's answers may have; commands after that are carried out and answered briefly."""
 
 MemoryCommand = ReadScratchpad | WriteScratchpad | AppendScratchpad | ClearScratchpad
 """Commands that a scratchpad wrapper answers."""
@@ -28,6 +31,7 @@ MemoryCommand = ReadScratchpad | WriteScratchpad | AppendScratchpad | ClearScrat
 _MEMORY_COMMANDS: Final = (ReadScratchpad, WriteScratchpad, AppendScratchpad, ClearScratchpad)
 _SKIPPED: Final = "skipped: the command before && failed"
 _NO_SCRATCHPAD: Final = "there is no scratchpad in this environment (wrap it in ycbench_env.wrappers.ScratchpadMemory)"
+_CUT: Final = "not shown: the answers of this turn are long enough; ask again in another turn"
 _INTERNAL: Final = "internal error, reported to the operator; nothing was changed"
 _log: Final = logging.getLogger("ycbench_env")
 
@@ -71,20 +75,20 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
     before = state
     answers: list[Answer] = []
     events: list[Event] = []
-    invalid = 0
+    invalid = length = 0
     failed = False
     for parsed in commands:
         if parsed.chained and failed:
-            answers.append(_refusal(parsed.text, _SKIPPED))
-            continue
-        if parsed.command is None:
+            reply = _refusal(parsed.text, _SKIPPED)
+        elif parsed.command is None:
             invalid += 1
-            answers.append(_refusal(parsed.text, parsed.error or ""))
+            reply = _refusal(parsed.text, parsed.error or "")
         else:
-            state, reply, happened = _carry_out(state, parsed, scratchpad)
-            answers.append(reply)
+            state, reply, happened = _carry_out(state, parsed, scratchpad, brief=length > MAX_ANSWERS_LENGTH)
             events.extend(happened)
-        failed = not answers[-1].ok
+        answers.append(reply)
+        length += len(reply.output_json)
+        failed = not reply.ok
     state, forced = _count_turn(before, state)
     if forced:
         state, happened = _force(state)
@@ -120,30 +124,32 @@ def _refused_turn(state: State, commands: tuple[ParsedCommand, ...]) -> PlayedTu
 
 
 def _carry_out(
-    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None
+    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None, *, brief: bool
 ) -> tuple[State, Answer, tuple[Event, ...]]:
-    """Return the state after a command, its answer and what happened.
+    """Return the state after a command, its answer (only whether it was carried out, when brief) and what happened.
 
     A fault of this program is logged for the operator and answered without a trace; the world stays as it was.
     """
     try:
-        return _answered(state, parsed, scratchpad)
+        return _answered(state, parsed, scratchpad, brief=brief)
     except Exception:  # noqa: BLE001 -- the documented rule for internal faults (docs/rules.md, Y-9)
         _log.exception("internal error in command %r", parsed.text[:200])
         return state, _refusal(parsed.text, _INTERNAL), ()
 
 
 def _answered(
-    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None
+    state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None, *, brief: bool
 ) -> tuple[State, Answer, tuple[Event, ...]]:
     command = parsed.command
     if isinstance(command, Help) and state.end_reason is None:
-        return state, _reply(parsed.text, {"help": help_text(command.topic)}), ()
+        return state, _reply(parsed.text, {"cut": _CUT} if brief else {"help": help_text(command.topic)}), ()
     if isinstance(command, _MEMORY_COMMANDS) and state.end_reason is None:
         output: JsonObject = {"error": _NO_SCRATCHPAD} if scratchpad is None else scratchpad.answer(command)
-        return state, _reply(parsed.text, output), ()
+        return state, _reply(parsed.text, {"cut": _CUT} if brief and "error" not in output else output), ()
     assert command is not None  # noqa: S101 -- the caller has looked
     outcome = transition(state, command)
+    if brief and outcome.refusal is None:
+        return outcome.state, _reply(parsed.text, {"cut": _CUT}), outcome.events
     output, output_json = encoded_answer(state, command, outcome)
     return outcome.state, Answer(parsed.text, outcome.refusal is None, output, output_json), outcome.events
 

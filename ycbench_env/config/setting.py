@@ -57,6 +57,8 @@ def show(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python refuses to print an int of more than 4300 digits
         text = "a number of thousands of digits"
+    except Exception:  # noqa: BLE001 -- nested too deeply to print, or of a class whose own repr fails
+        text = f"a {type(value).__name__}"
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 

@@ -20,7 +20,7 @@ class Result(TypedDict):
     Args:
         command: The command as the agent wrote it.
         ok: Whether it was carried out.
-        output: The answer; ``{"error": text}`` when not ok.
+        output: The answer; ``{"error": text}`` when not ok; ``{"cut": text}`` when the turn's answers were too long.
     """
 
     command: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ycbench_env.viewer.scale import share
 from ycbench_env.viewer.summary import count_tasks, open_tasks
 from ycbench_env.viewer.wording import dollars, ending, moment, runway, time_left
 
@@ -88,5 +89,5 @@ def _more(count: int) -> list[str]:
 
 
 def _bar(value: float, full: float) -> str:
-    filled = round(min(max(value / full, 0), 1) * _BAR_CELLS)
+    filled = round(share(value, full) * _BAR_CELLS)
     return f"[{'#' * filled}{'-' * (_BAR_CELLS - filled)}]"

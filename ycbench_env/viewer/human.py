@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ycbench_env.units import iso_date
+from ycbench_env.viewer.scale import share
 from ycbench_env.viewer.summary import count_tasks, funds_samples, open_tasks
 from ycbench_env.viewer.wording import dollars, ending, moment, runway, short_dollars, time_left
 
@@ -229,5 +230,5 @@ def _staff(board: Dashboard) -> Panel:
 
 
 def _bar(value: float, full: float, colour: str, glyphs: _Glyphs) -> Text:
-    filled = round(min(max(value / full, 0), 1) * _BAR_CELLS)
+    filled = round(share(value, full) * _BAR_CELLS)
     return Text.assemble((glyphs.full * filled, colour), (glyphs.empty * (_BAR_CELLS - filled), "bright_black"))

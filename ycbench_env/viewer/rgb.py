@@ -9,6 +9,7 @@ import attrs
 from ycbench_env.units import iso_date
 from ycbench_env.viewer.canvas import Box, Canvas, Point
 from ycbench_env.viewer.funds_chart import draw_funds_chart, draw_funds_legend
+from ycbench_env.viewer.scale import share
 from ycbench_env.viewer.summary import count_tasks, latest_done, open_tasks, staff_by_tier
 from ycbench_env.viewer.theme import (
     AMBER,
@@ -190,7 +191,7 @@ def _draw_prestige(canvas: Canvas, board: Dashboard) -> None:
     for place, (domain, value) in enumerate(board.prestige.items()):
         middle = _PRESTIGE.top + _HEADING_HEIGHT + 10 + place * 27
         canvas.text(Point(left, middle + 5), domain, LABEL, max_width=158)
-        _bar(canvas, Box(left + 166, middle - _THIN_BAR / 2, 176, _THIN_BAR), value / board.prestige_max, AMBER)
+        _bar(canvas, Box(left + 166, middle - _THIN_BAR / 2, 176, _THIN_BAR), share(value, board.prestige_max), AMBER)
         canvas.text(Point(right, middle + 5), f"{value:.2f}", LABEL.aligned("right"))
 
 

@@ -13,7 +13,7 @@ from ycbench_env.units import CENTS_PER_DOLLAR, date_of, micros_of_date
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FundsScale", "funds_scale", "month_ticks"]
+__all__ = ["FundsScale", "funds_scale", "month_ticks", "share"]
 
 # Amounts in hundredths of a power of ten, and the distance of ticks on an axis that reaches so far.
 _STEPS: Final = ((100, 25), (200, 50), (400, 100), (800, 200), (1000, 250))
@@ -24,6 +24,11 @@ _MOST_MONTHS: Final = 13
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _YEAR: Final = 12
 _MONTH_STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 600, 10**6)
+
+
+def share(value: float, full: float) -> float:
+    """Return which part of a bar is filled, from 0 to 1; nothing of a bar that stands for nothing."""
+    return min(max(value / full, 0.0), 1.0) if full > 0 else 0.0
 
 
 @attrs.frozen

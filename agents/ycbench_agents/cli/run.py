@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, UsageError
+from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.source import load_all
 from ycbench_agents.cli.streams import complain
@@ -15,7 +16,7 @@ from ycbench_agents.cli.suite import Rules, make_plans, play_suite
 from ycbench_agents.cli.values import read_parameters, read_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ycbench_agents.cli.suite import Plan, Suite
@@ -91,14 +92,24 @@ def demo(out: Path, *, quiet: bool) -> int:
         from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
 
         results, figure = out / "results.json", out / "funds.png"
-        try:
-            results.write_text(suite_json(suite, configs, Rules()) + "\n", encoding="ascii")
-            save_funds_figure(curves, figure)
-        except OSError as error:
-            msg = f"--out {out}: cannot write {error.filename}: {error.strerror}; name a folder that can be written to"
-            raise UsageError(msg) from None
+        _write(out, results, lambda part: write_ascii(part, suite_json(suite, configs, Rules()) + "\n"))
+        _write(out, figure, lambda part: save_funds_figure(curves, part))
         sys.stdout.write(f"wrote {results} and {figure}\n")
     return _exit_code(suite)
+
+
+def _write(out: Path, path: Path, write: Callable[[Path], object]) -> None:
+    """Replace a file in the folder of a demo.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    try:
+        replace_file(path, write)
+    except OSError as error:
+        reason = error.strerror or error
+        msg = f"--out {out}: cannot write {path}: {reason}; name a folder that can be written to"
+        raise UsageError(msg) from None
 
 
 def _make_folder(folder: Path) -> None:

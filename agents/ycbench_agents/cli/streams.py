@@ -32,7 +32,13 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def make_output_total() -> None:
-    """Let stdout and stderr write what their encoding lacks as an escape, like U+1F600 in a C locale."""
+    """Let stdout and stderr write what their encoding lacks as an escape, like U+1F600 in a C locale.
+
+    A stream that is closed from the start goes to nowhere, or comes from it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 -- a stream for good
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.files import replace_file, write_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ def write_turns(path: Path, turns: Sequence[str]) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    path.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns), encoding="ascii", newline="\n")
+    replace_file(path, lambda part: write_ascii(part, "".join(f"{json.dumps(turn)}\n" for turn in turns)))
 
 
 def read_turns(path: Path) -> tuple[str, ...]:
