@@ -30,7 +30,7 @@ _ADVERSARIAL_MULTIPLIER: Final = 1.875
 _ONE_SPECIALTY_CHANCE: Final = 0.6
 _FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
-_LARGEST_SEED: Final = 2**63 - 1
+_SEED_BOUND: Final = 2**4096  # Python would not write much larger numbers as text, which names the streams
 _LONGEST_SHOWN: Final = 80
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
@@ -39,8 +39,8 @@ def checked_seed(seed: object) -> int:
     """Return a run seed as int.
 
     Args:
-        seed: A non-negative integer up to 2**63 - 1, Python's or numpy's; more would not fit into the arrays in which
-            vector environments keep it.
+        seed: A non-negative integer below 2**4096, Python's or numpy's. Vector environments keep it in an array, where
+            it must be below 2**63.
 
     Raises:
         SeedError: It is something else (a bool is no integer here); the message shows what was got.
@@ -49,8 +49,8 @@ def checked_seed(seed: object) -> int:
         number = None if type(seed).__name__ in {"bool", "bool_"} else index(cast("SupportsIndex", seed))
     except Exception:  # noqa: BLE001 -- whatever an object makes of being a number, it is no seed
         number = None
-    if number is None or not 0 <= number <= _LARGEST_SEED:
-        msg = f"seed: got {_shown(seed)}, expected a non-negative integer up to 2**63 - 1, such as 1"
+    if number is None or not 0 <= number < _SEED_BOUND:
+        msg = f"seed: got {_shown(seed)}, expected a non-negative integer such as 1"
         raise SeedError(msg)
     return number
 

@@ -66,7 +66,6 @@ NO_SEEDS = {
     "bool": True,
     "text": "7",
     "float": 1.5,
-    "2**63": 2**63,
     "huge": 10**5000,
     "huge negative": -(10**5000),
     "array": np.array([5]),
@@ -84,7 +83,7 @@ def test_what_is_no_seed_is_refused_with_a_typed_error(seed: Any) -> None:
         env.reset(seed=seed)
 
 
-@pytest.mark.parametrize("seed", [0, np.int64(7), np.uint8(3), 2**40, 2**63 - 1], ids=str)
+@pytest.mark.parametrize("seed", [0, np.int64(7), np.uint8(3), 2**40, 2**63 - 1, 10**30], ids=str)
 def test_seeds_of_every_integer_type_make_a_world(seed: Any) -> None:
     assert YCBenchEnv().reset(seed=seed)[1]["run_seed"] == int(seed)
 
