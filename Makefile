@@ -33,7 +33,7 @@ $(VENV)/.dev: $(VENV)/.base pyproject.toml
 
 # ---- what people type
 
-demo: $(VENV)/.run ## play a short episode and write its report to out/
+demo: $(VENV)/.run ## play simulated years, print their table, draw out/funds.png
 	$(BIN)/ycbench demo --out out
 
 test: $(VENV)/.dev ## run all tests, with the coverage floors

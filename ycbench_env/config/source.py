@@ -104,7 +104,8 @@ def _nothing_there(reference: object, path: Path | None) -> str:
     """Returns what to say where neither a preset nor a file has the name."""
     names = preset_names()
     place = f"there is no file {path}" if path else "it is no path"
-    message = f"{show(reference)} is not a preset ({', '.join(names)}), and {place}"
+    name = show(str(reference) if isinstance(reference, Path) else reference)
+    message = f"{name} is not a preset ({', '.join(names)}), and {place}"
     meant = nearest(Path(str(reference)).name.lower(), names)
     return f"{message}; did you mean the preset {meant}?" if meant else message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from ycbench_env.generator import replacement
 from ycbench_env.rules.clock import HOUR_US, add_business
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["transition"]
 
+_COMMANDS = get_args(Command)
 _OPEN_STATUSES = ("planned", "active")
 _SHOWN_NAMES = 12  # employees that a refusal lists by name
 _SHOWN = 60  # characters of an agent's text that a refusal repeats
@@ -55,7 +56,19 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
         case InspectTask():
             return _inspect(state, command.task_id)
         case _:
-            return Outcome(state)
+            return _asked(state, command)
+
+
+def _asked(state: State, command: object) -> Outcome:
+    """Leave the state as it is: a question is answered by the observation.
+
+    Raises:
+        TypeError: It is no command at all, which only a program can say.
+    """
+    if not isinstance(command, _COMMANDS):
+        msg = f"command: got {type(command).__name__}, expected a Command such as Resume(); for text use play_turn"
+        raise TypeError(msg)
+    return Outcome(state)
 
 
 def _accept(state: State, task_id: str) -> Outcome:

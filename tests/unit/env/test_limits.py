@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from ycbench_env import ConfigError, SeedError, State, StateError, YCBenchEnv
+from ycbench_env import ConfigError, SeedError, State, StateError, YCBenchEnv, initial_state, load_config, transition
 from ycbench_env.turn import MAX_ANSWERS_LENGTH
 from ycbench_env.wrappers import ScratchpadMemory
 
@@ -139,3 +139,17 @@ def test_a_company_without_prestige_can_be_looked_at(mode: str) -> None:
     env = YCBenchEnv(config, render_mode=mode)
     env.reset(seed=1)
     env.render()
+
+
+def test_a_refused_reset_leaves_no_trace() -> None:
+    env = gymnasium.make("YCBench-v0")
+    with pytest.raises(SeedError):
+        env.reset(seed="1")  # pyright: ignore[reportArgumentType]
+    env.reset(seed=1)
+    assert env.step("company status")[4]["results"][0]["ok"]
+
+
+def test_what_is_no_command_is_a_programmers_mistake() -> None:
+    state = initial_state(load_config("default"), 1)
+    with pytest.raises(TypeError, match="command: got str, expected a Command"):
+        transition(state, "sim resume")  # pyright: ignore[reportArgumentType]
