@@ -9,6 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
+from ycbench_env.config.setting import show
 from ycbench_env.errors import SeedError
 from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
@@ -31,7 +32,6 @@ _ONE_SPECIALTY_CHANCE: Final = 0.6
 _FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
 _SEED_BOUND: Final = 2**4096  # Python would not write much larger numbers as text, which names the streams
-_LONGEST_SHOWN: Final = 80
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
 
@@ -50,18 +50,9 @@ def checked_seed(seed: object) -> int:
     except Exception:  # noqa: BLE001 -- whatever an object makes of being a number, it is no seed
         number = None
     if number is None or not 0 <= number < _SEED_BOUND:
-        msg = f"seed: got {_shown(seed)}, expected a non-negative integer such as 1"
+        msg = f"seed: got {show(seed)} ({type(seed).__name__}), expected a non-negative integer such as 1"
         raise SeedError(msg)
     return number
-
-
-def _shown(seed: object) -> str:
-    """Return a seed for a message, which not every object can be printed in."""
-    try:
-        text = repr(seed)
-    except Exception:  # noqa: BLE001 -- a number of thousands of digits, or an object whose own repr fails
-        return f"a {type(seed).__name__} that cannot be shown"
-    return f"{text[:_LONGEST_SHOWN]} ({type(seed).__name__})"
 
 
 def draw(spec: Distribution, rng: random.Random) -> float:

@@ -10,7 +10,7 @@ import attrs
 from ycbench_env.actions import help_text, parse_turn
 from ycbench_env.json_text import to_json
 from ycbench_env.observation import Answer, TurnReport, encoded_answer
-from ycbench_env.transition import advance, transition
+from ycbench_env.transition import advance, refusal_after_end, transition
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Help, ReadScratchpad, WriteScratchpad
 from ycbench_env.types.evolve import evolve
 
@@ -117,7 +117,7 @@ def _force(state: State) -> tuple[State, tuple[Event, ...]]:
 
 def _refused_turn(state: State, commands: tuple[ParsedCommand, ...]) -> PlayedTurn:
     """Answer every command of a turn after the end; nothing changes. Source: Y-9."""
-    reason = f"the episode is over ({state.end_reason}); only reset starts a new one"
+    reason = refusal_after_end(state)
     answers = tuple(_refusal(parsed.text, reason) for parsed in commands)
     invalid = sum([parsed.command is None for parsed in commands])
     return PlayedTurn(state, TurnReport(answers), invalid)

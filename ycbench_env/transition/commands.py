@@ -21,7 +21,7 @@ from ycbench_env.vocabulary import DOMAINS
 if TYPE_CHECKING:
     from ycbench_env.types.state import Gate, MarketTask, State
 
-__all__ = ["transition"]
+__all__ = ["refusal_after_end", "transition"]
 
 _COMMANDS = get_args(Command)
 _OPEN_STATUSES = ("planned", "active")
@@ -41,7 +41,7 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
     Source: Y-4, Y-5.7.
     """
     if state.end_reason is not None:
-        return Outcome(state, f"the episode is over ({state.end_reason}); only reset starts a new one")
+        return Outcome(state, refusal_after_end(state))
     match command:
         case AcceptTask():
             return _accept(state, command.task_id)
@@ -57,6 +57,11 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
             return _inspect(state, command.task_id)
         case _:
             return _asked(state, command)
+
+
+def refusal_after_end(state: State) -> str:
+    """Return what every command is answered once the episode is over. Source: Y-9."""
+    return f"the episode is over ({state.end_reason}); only reset starts a new one"
 
 
 def _asked(state: State, command: object) -> Outcome:

@@ -158,6 +158,8 @@ class State:
         ("sim_time", "now_us"),
         ("money_text", "employees"),
         ("money_text", "funds_cents"),
+        ("runway_months", "employees"),
+        ("runway_months", "funds_cents"),
         ("standing", "employees"),
         ("standing", "funds_cents"),
         ("standing", "tasks"),
@@ -203,10 +205,16 @@ class State:
         return tuple([gate.task for gate in self.gates])
 
     @kept
+    def runway_months(self) -> float | None:
+        """Funds divided by the monthly payroll, 2 places; None without payroll."""
+        payroll = self.monthly_payroll_cents
+        return round(self.funds_cents / payroll, 2) if payroll else None
+
+    @kept
     def money_text(self) -> str:
         """Funds, payroll and runway in words."""
         payroll = self.monthly_payroll_cents
-        runway = f"{round(self.funds_cents / payroll, 2)} months" if payroll else "endless"
+        runway = "endless" if self.runway_months is None else f"{self.runway_months} months"
         return f"funds {dollars(self.funds_cents)} | payroll {dollars(payroll)} a month, runway {runway}"
 
     @kept
@@ -214,9 +222,8 @@ class State:
         """How the company stands, in figures and in words."""
         counts, payroll, staff = self.status_counts, self.monthly_payroll_cents, len(self.employees)
         active, planned = counts["active"], counts["planned"]
-        runway = round(self.funds_cents / payroll, 2) if payroll else None
         text = f"{self.money_text} | tasks: {active} active, {planned} planned | employees: {staff}"
-        return Standing(self.funds_cents, payroll, active, planned, staff, runway, text)
+        return Standing(self.funds_cents, payroll, active, planned, staff, self.runway_months, text)
 
     @kept
     def sim_time(self) -> str:
