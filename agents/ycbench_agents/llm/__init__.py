@@ -1,0 +1,1 @@
+"""Language models as policies, over the chat-completions interface."""
