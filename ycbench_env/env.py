@@ -94,6 +94,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         self.config = load_config(config)
         self.render_mode = render_mode
         self.scratchpad: ScratchpadHandler | None = None
+        self.scratchpad_is_free = True  # no wrapper holds it
         self._state: State | None = None
         self._report = TurnReport()
 
@@ -218,7 +219,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     def clone(self) -> YCBenchEnv:
         """Return an independent environment in the same state, without wrappers; cheap, for planning.
 
-        A scratchpad that a wrapper has attached comes along as a copy, so that its commands are answered alike.
+        A scratchpad that a wrapper has attached comes along as a copy, so that its commands are answered alike; it is
+        free for the next wrapper to take over.
 
         Its spaces are made anew: a seed given to a space is not copied (``copy.deepcopy`` copies everything).
         """
@@ -227,6 +229,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
             twin.__dict__.pop(name, None)
         twin.__dict__["_np_random"] = copy.deepcopy(self._np_random)
         twin.scratchpad = copy.deepcopy(self.scratchpad)
+        twin.scratchpad_is_free = True
         return twin
 
     def _required_state(self) -> State:

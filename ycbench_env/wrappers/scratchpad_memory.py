@@ -9,9 +9,9 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from ycbench_env.errors import ConfigError
-from ycbench_env.observation import MAX_TEXT_LENGTH
 from ycbench_env.spaces import UnicodeText
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
+from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ycbench_env.json_text import JsonObject
     from ycbench_env.turn import MemoryCommand
 
-__all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes"]
+__all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes", "notes_section"]
 
 DEFAULT_MAX_LENGTH: Final = 32_768
 """Longest notes, in characters, when nothing else is said."""
@@ -38,6 +38,11 @@ def edited_notes(notes: str, command: MemoryCommand) -> str:
             return f"{notes}\n{command.content}" if notes else command.content
         case ClearScratchpad():
             return ""
+
+
+def notes_section(notes: str) -> str:
+    """Return the part of an observation's text that shows the notes, its last one; nothing without notes."""
+    return f"{_HEADING}{notes}" if notes else ""
 
 
 @attrs.define
@@ -69,7 +74,7 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     The notes come as ``observation["notes"]`` and at the end of ``observation["text"]``, as they stand at the end of
     the turn. ``reset`` clears them unless called with ``options={"keep_scratchpad": True}``, the benchmark's setting
-    of several episodes with one memory.
+    of several episodes with one memory. Around a clone of an environment with notes it takes those notes over.
     """
 
     def __init__(self, env: gym.Env[Any, Any], max_length: int = DEFAULT_MAX_LENGTH) -> None:
@@ -80,7 +85,8 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             max_length: Longest notes, in characters; a longer text is refused.
 
         Raises:
-            ConfigError: There is a scratchpad already, or ``max_length`` is no positive integer.
+            ConfigError: There is a scratchpad already, ``max_length`` is no positive integer or too small for the notes
+                that a clone has, or the observation is no dict.
         """
         given = cast("object", max_length)  # callers may not be typed
         if not isinstance(given, int) or isinstance(given, bool) or given < 1:
@@ -88,15 +94,12 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             raise ConfigError(msg)
         RecordConstructorArgs.__init__(self, max_length=max_length)
         gym.Wrapper.__init__(self, env)
+        spaces = checked_spaces(env, "ScratchpadMemory")
         base: Any = env.unwrapped
-        if base.scratchpad is not None:
-            msg = "this environment has a scratchpad already; wrap it in ScratchpadMemory once"
-            raise ConfigError(msg)
-        self._pad = Scratchpad(max_length)
+        self._pad = Scratchpad(max_length, _notes_to_take_over(base, max_length))
         base.scratchpad = self._pad
-        inner: Any = env.observation_space
-        spaces: dict[str, gym.spaces.Space[Any]] = dict(inner.spaces)
-        spaces["text"] = UnicodeText(MAX_TEXT_LENGTH + len(_HEADING) + max_length)
+        base.scratchpad_is_free = False
+        spaces["text"] = UnicodeText(text_length(spaces) + len(_HEADING) + max_length)
         spaces["notes"] = UnicodeText(max_length)
         self.observation_space = gym.spaces.Dict(spaces)
 
@@ -128,5 +131,18 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def _with_notes(self, observation: dict[str, Any]) -> dict[str, Any]:
         notes = self._pad.notes
-        text = f"{observation['text']}{_HEADING}{notes}" if notes else observation["text"]
-        return {**observation, "text": text, "notes": notes}
+        return {**observation, "text": observation["text"] + notes_section(notes), "notes": notes}
+
+
+def _notes_to_take_over(base: Any, max_length: int) -> str:  # noqa: ANN401 -- gymnasium types it without our fields
+    """Return the notes of a clone's scratchpad; none where there is no scratchpad yet."""
+    if base.scratchpad is None:
+        return ""
+    if not (base.scratchpad_is_free and isinstance(base.scratchpad, Scratchpad)):
+        msg = "this environment has a scratchpad already; wrap it in ScratchpadMemory once"
+        raise ConfigError(msg)
+    notes = base.scratchpad.notes
+    if len(notes) > max_length:
+        msg = f"max_length: got {max_length}, expected at least {len(notes)}, since the clone has notes of that length"
+        raise ConfigError(msg)
+    return notes

@@ -56,10 +56,10 @@ def window(
     """
     _check_limit("keep_turns", keep_turns)
     _check_limit("token_budget", token_budget)
+    _check_counter(count_tokens, needed=token_budget is not None)
     kept = len(turns) if keep_turns is None else min(keep_turns, len(turns))
-    if token_budget is not None:
-        last = turns[len(turns) - kept :]
-        kept = _most_that_fit(last, token_budget, _counter(count_tokens))
+    if token_budget is not None and count_tokens is not None:
+        kept = _most_that_fit(turns[len(turns) - kept :], token_budget, count_tokens)
     start = len(turns) - kept
     return Window(turns=tuple(turns[start:]), dropped=start)
 
@@ -96,14 +96,14 @@ def _check_limit(name: str, limit: object) -> None:
         raise ConfigError(msg)
 
 
-def _counter(count_tokens: Callable[[T], int] | None) -> Callable[[T], int]:
-    if not callable(count_tokens):
-        msg = (
-            f"count_tokens: got {count_tokens!r}, expected a function from a turn to its number of tokens, "
-            "because token_budget is set; estimate_tokens serves where turns are texts"
-        )
-        raise ConfigError(msg)
-    return count_tokens
+def _check_counter(count_tokens: object, *, needed: bool) -> None:
+    if callable(count_tokens) or (count_tokens is None and not needed):
+        return
+    msg = (
+        f"count_tokens: got {count_tokens!r}, expected a function from a turn to its number of tokens, which "
+        "token_budget needs; estimate_tokens serves where turns are texts"
+    )
+    raise ConfigError(msg)
 
 
 def _checked_count(count: int) -> int:

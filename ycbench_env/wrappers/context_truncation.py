@@ -1,0 +1,189 @@
+"""ContextTruncation: the last turns stay in view, earlier ones are gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import attrs
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+from ycbench_env.errors import ConfigError
+from ycbench_env.json_text import to_json
+from ycbench_env.observation import MAX_TEXT_LENGTH, cut_text
+from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.spaces import UnicodeText
+from ycbench_env.wrappers.scratchpad_memory import notes_section
+from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
+from ycbench_env.wrappers.window import DEFAULT_KEEP_TURNS, Window, estimate_tokens, gone_marker, window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ycbench_env.observation.info import Info, Result
+
+__all__ = [
+    "MAX_TURN_LENGTH",
+    "MAX_WINDOW_LENGTH",
+    "ContextTruncation",
+    "TurnText",
+    "status_text",
+    "turn_text",
+    "window_text",
+]
+
+MAX_TURN_LENGTH: Final = MAX_TEXT_LENGTH
+"""Longest text of one turn in the window, in characters; a longer one is cut with a mark."""
+
+MAX_WINDOW_LENGTH: Final = 64 * MAX_TURN_LENGTH
+"""Longest window, in characters, whatever the limits; where turns are longer, the oldest whole ones go."""
+
+_ROOM_FOR_MARKER: Final = 64  # for the line that counts the turns that are gone
+_ANSWER_SIGN: Final = "\n> "  # begins the first answer in the text of an observation
+
+
+@attrs.frozen
+class TurnText:
+    """A turn as the window shows it, and how many tokens that has."""
+
+    text: str
+    tokens: int
+
+
+def turn_text(number: int, info: Info) -> str:
+    """Return a turn as the window shows it: its number, each command and its answer, and a forced advance.
+
+    Args:
+        number: Number of the turn, from 1.
+        info: What ``step`` returned.
+
+    Returns:
+        At most MAX_TURN_LENGTH characters; commands are cut as in the observation (``MAX_COMMAND_ECHO``).
+    """
+    lines = [f"Turn {number}:"]
+    for result in info["results"]:
+        lines.extend((f"> {cut_text(result['command'], MAX_COMMAND_ECHO)}", to_json(result["output"])))
+    if not info["results"]:
+        lines.append("(no command)")
+    if info["forced_advance"]:  # no answer tells of it, and the status does so for one turn only
+        lines.append(f"Time was moved on by itself: {to_json(list(info['events']))}")
+    return cut_text("\n".join(lines), MAX_TURN_LENGTH)
+
+
+def status_text(text: str, results: Sequence[Result]) -> str:
+    """Return the text of an observation without the answers: the status and what happened.
+
+    Args:
+        text: Text of the environment's observation, without notes.
+        results: The answers of the turn.
+    """
+    return text.partition(_ANSWER_SIGN)[0] if results else text
+
+
+def window_text(view: Window[TurnText]) -> str:
+    """Return the window as an observation shows it: the marker, if turns are gone, then the turns."""
+    lines = [turn.text for turn in view.turns]
+    marker = gone_marker(view.dropped)
+    return "\n".join([marker, *lines] if marker else lines)
+
+
+class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Shows the last whole turns, commands and answers, and says how many earlier ones are gone.
+
+    The window comes as ``observation["window"]``, and ``observation["text"]`` becomes the window, then the status and
+    events of now, then the notes of a scratchpad. The turn just played is the window's last turn; where it is not in
+    the window (``keep_turns=0``, a budget that it exceeds) its answers are nowhere: ``observation["results"]`` is
+    ``"[]"``. ``info`` is for tools and stays as it is. ``reset`` empties the window.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        keep_turns: int | None = DEFAULT_KEEP_TURNS,
+        token_budget: int | None = None,
+        count_tokens: Callable[[str], int] | None = None,
+    ) -> None:
+        """Wrap an environment.
+
+        Args:
+            env: A YCBenchEnv, or one wrapped in anything that keeps its observation a dict.
+            keep_turns: Most turns in the window, from 0; None for no such limit.
+            token_budget: Most tokens that the window's turns have together, the marker not counted; None for no such
+                limit.
+            count_tokens: Tokens of a text, None for ``estimate_tokens``. With a function of your own ``env.spec`` goes
+                to no JSON, and the environment can be pickled if the function can.
+
+        Raises:
+            ConfigError: A limit is no whole number from 0, there is a window already, or the observation is no dict.
+        """
+        counter = estimate_tokens if count_tokens is None else count_tokens
+        window((), keep_turns=keep_turns, token_budget=token_budget, count_tokens=counter)  # refuses what is no limit
+        RecordConstructorArgs.__init__(
+            self, _disable_deepcopy=True, keep_turns=keep_turns, token_budget=token_budget, count_tokens=count_tokens
+        )
+        gym.Wrapper.__init__(self, env)
+        spaces = checked_spaces(env, "ContextTruncation")
+        if "window" in spaces:
+            msg = "this environment has a window already; wrap it in ContextTruncation once"
+            raise ConfigError(msg)
+        self._keep_turns = keep_turns
+        self._token_budget = token_budget
+        self._count_tokens = counter
+        self._view = Window[TurnText](turns=(), dropped=0)
+        self._turn = 0  # the one to be played next, where that is known
+        self._room = _room(keep_turns)
+        length = _ROOM_FOR_MARKER + self._room
+        spaces["window"] = UnicodeText(length)
+        spaces["text"] = UnicodeText(length + text_length(spaces))
+        self.observation_space = gym.spaces.Dict(spaces)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start a new episode with an empty window."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._view = Window(turns=(), dropped=0)
+        self._turn = int(observation["turn"])
+        return {**observation, "window": ""}, info
+
+    def step(self, action: str | Sequence[str]) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play one turn; see YCBenchEnv.step."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        number = self._played(int(observation["turn"]))
+        self._view = self._moved_on(turn_text(number, cast("Info", info)))
+        return self._truncated(observation, info["results"]), reward, terminated, truncated, info
+
+    def _played(self, following: int) -> int:
+        """Return the number of the turn just played; after the end of an episode the count stands still."""
+        played = following if following == self._turn else following - 1
+        self._turn = following
+        return played
+
+    def _moved_on(self, text: str) -> Window[TurnText]:
+        """Return the window with one more turn; what is gone once never returns."""
+        tokens = 0 if self._token_budget is None else self._count_tokens(text)
+        view = window(
+            (*self._view.turns, TurnText(text, tokens)),
+            keep_turns=self._keep_turns,
+            token_budget=self._token_budget,
+            count_tokens=lambda turn: turn.tokens,
+        )
+        fitting = window(view.turns, keep_turns=None, token_budget=self._room, count_tokens=_line_length)
+        return Window(turns=fitting.turns, dropped=self._view.dropped + view.dropped + fitting.dropped)
+
+    def _truncated(self, observation: Mapping[str, Any], results: Sequence[Result]) -> dict[str, Any]:
+        shown = window_text(self._view)
+        notes = notes_section(observation.get("notes", ""))
+        status = status_text(observation["text"].removesuffix(notes), results)
+        text = f"{shown}\n{status}{notes}"
+        told = observation["results"] if self._view.turns else "[]"
+        return {**observation, "results": told, "text": text, "window": shown}
+
+
+def _room(keep_turns: int | None) -> int:
+    """Return how many characters the turns in a window may have, line ends included."""
+    if keep_turns is None:
+        return MAX_WINDOW_LENGTH
+    return min(keep_turns * (MAX_TURN_LENGTH + 1), MAX_WINDOW_LENGTH)
+
+
+def _line_length(turn: TurnText) -> int:
+    return len(turn.text) + 1
