@@ -1,0 +1,358 @@
+"""The system prompt says what is so, and nothing that an agent must not know (B28, B42, B47).
+
+After a change that is meant: ``python tests/unit/llm/test_prompt.py`` writes the golden prompt anew; read the diff.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ycbench_agents.llm.prompt import TemplateError, default_template, placeholders, system_prompt, with_notes
+from ycbench_env import Config, YCBenchEnv, load_config, preset_names
+from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, command_list, parse_turn
+from ycbench_env.config import FIELDS
+from ycbench_env.wrappers import ScratchpadMemory
+
+GOLDEN: Final = Path(__file__).parent / "test_prompt_default.txt"
+CONFIG: Final = load_config("default", environ={})
+
+TOLD: Final[dict[str, Any]] = {
+    "sim.company_name": "Other Inc.",
+    "sim.start_date": "2026-03-02",
+    "sim.horizon_years": 3,
+    "loop.auto_advance_after_turns": 7,
+    "loop.max_turns": 321,
+    "world.workday_start_hour": 8,
+    "world.workday_end_hour": 17,
+    "world.num_employees": 5,
+    "world.initial_funds_cents": 12_345_678,
+    "world.market_browse_default_limit": 33,
+    "world.salary_bump_pct": 0.07,
+    "world.salary_max_cents": 7_654_321,
+    "world.prestige_min": 0.5,
+    "world.prestige_max": 12.5,
+    "world.prestige_decay_per_day": 0.000025,
+    "world.penalty_fail_multiplier": 2.25,
+    "world.penalty_fail_funds_pct": 0.29,
+    "world.penalty_cancel_multiplier": 3.5,
+    "world.trust_max": 4.0,
+    "world.trust_build_rate": 3.0,
+    "world.trust_fragility": 0.7,
+    "world.trust_focus_pressure": 0.9,
+    "world.trust_work_reduction_max": 0.35,
+    "world.task_progress_milestones": [0.25, 0.5],
+}
+"""Settings that an agent is told, each with another value."""
+
+UNTOLD: Final[dict[str, Any]] = {
+    "name": st.sampled_from(["default", "another"]),
+    "description": st.sampled_from(["", "anything"]),
+    "agent.history_keep_rounds": st.integers(1, 50),  # what is kept is told as it is, see keep_turns
+    "agent.temperature": st.sampled_from([0.0, 1.0]),
+    "agent.top_p": st.sampled_from([0.5, 1.0]),
+    "agent.request_timeout_seconds": st.sampled_from([10.0, 300.0]),
+    "agent.retry_max_attempts": st.integers(1, 9),
+    "agent.retry_backoff_seconds": st.sampled_from([0.0, 2.0]),
+    "world.world_seed": st.one_of(st.integers(0, 999), st.just("run")),
+    "world.accrual": st.sampled_from(["business_hours", "until_midnight"]),
+    "world.initial_prestige_level": st.sampled_from([1.0, 3.5]),
+    "world.num_market_tasks": st.integers(1, 400),
+    "world.efficient_team_size": st.integers(1, 8),
+    "world.skill_rate_max": st.sampled_from([8.0, 20.0]),
+    "world.prestige_qty_scale": st.floats(0, 1),
+    "world.reward_prestige_scale": st.floats(0, 1),
+    "world.num_clients": st.integers(1, 15),
+    "world.trust_gating_fraction": st.floats(0, 1),
+    "world.trust_gated_reward_boost": st.floats(0, 1),
+    "world.task_specialty_domain_bias": st.floats(0, 1),
+    "world.loyalty_rat_fraction": st.floats(0, 1),
+    "world.loyalty_severity": st.floats(0, 100),
+    "world.deadline_qty_per_day": st.floats(100, 500),
+    "world.deadline_min_biz_days": st.integers(0, 20),
+    "world.dist.required_prestige": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 9)),
+    "world.dist.reward_funds_cents": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 10**6)),
+    "world.dist.domain_count": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 4)),
+    "world.dist.required_qty": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 2000)),
+    "world.dist.reward_prestige_delta": st.builds(lambda n: {"type": "constant", "value": n}, st.floats(0, 1)),
+    "world.dist.skill_boost": st.builds(lambda n: {"type": "constant", "value": n}, st.floats(0, 1)),
+    **{
+        f"world.salary_{tier}.{name}": st.just(value)
+        for tier in ("junior", "mid", "senior")
+        for name, value in (("min_cents", 100), ("max_cents", 2_000_000), ("rate_min", 0.5), ("rate_max", 12.0))
+    },
+}
+"""Settings that an agent is not told, each with other values."""
+
+
+def prompt(config: Config = CONFIG, **changes: Any) -> str:  # noqa: ANN401 -- arguments of many types
+    """Return a prompt that differs from the default one in the arguments named."""
+    arguments = {"keep_turns": 20, "token_budget": None, "tools": True, "notes": True, **changes}
+    return system_prompt(config, **arguments)
+
+
+def with_settings(changes: dict[str, Any]) -> Config:
+    """Return the default configuration with some settings changed, by dotted key."""
+    tables: dict[str, Any] = {}
+    for key, value in changes.items():
+        *path, name = key.split(".")
+        table = tables
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    return load_config("default", overrides=tables, environ={})
+
+
+def test_the_default_prompt_is_the_golden_one() -> None:
+    assert with_notes(prompt(), "") + "\n" == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_every_setting_is_either_told_or_untold() -> None:
+    assert {field.key for field in FIELDS} == TOLD.keys() | UNTOLD.keys()
+    assert not TOLD.keys() & UNTOLD.keys()
+
+
+@pytest.mark.parametrize("key", TOLD)
+def test_a_setting_that_is_told_changes_the_prompt(key: str) -> None:
+    assert prompt(with_settings({key: TOLD[key]})) != prompt()
+
+
+@given(st.fixed_dictionaries({}, optional=UNTOLD))
+@settings(max_examples=60)
+def test_nothing_that_an_agent_must_not_know_changes_the_prompt(changes: dict[str, Any]) -> None:
+    assert prompt(with_settings(changes)) == prompt()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("loop.auto_advance_after_turns", 9, "After 9 turns in a row"),
+        ("loop.auto_advance_after_turns", 1, "After 1 turn in a row"),
+        ("loop.max_turns", 1500, "cut off after 1,500 turns"),
+        ("sim.horizon_years", 2, "ends after 2 years"),
+        ("sim.start_date", "2027-05-04", "starts on 2027-05-04 at 09:00"),
+        ("world.initial_funds_cents", 123_456_705, "$1,234,567.05"),
+        ("world.num_employees", 1, "1 employee,"),
+        ("world.num_employees", 0, "no employees"),
+        ("world.workday_end_hour", 24, "from 09:00 to 24:00"),
+        ("world.workday_start_hour", 7, "paid at 07:00"),
+        ("world.penalty_fail_funds_pct", 0.07, "a fee of 7% of its reward"),
+        ("world.penalty_fail_multiplier", 0.8, "0.8 times its prestige gain"),
+        ("world.penalty_cancel_multiplier", 2.0, "costs 2 times its prestige gain"),
+        ("world.salary_bump_pct", 0.29, "by 29% of the middle"),
+        ("world.prestige_decay_per_day", 0.000025, "falls by 0.000025 a day"),
+        ("world.trust_fragility", 0.001, "Trust falls by 0.00003 a day"),
+        ("world.trust_build_rate", 3.0, "earns up to 2.667 of it"),
+        ("world.task_progress_milestones", [0.25, 0.5, 1.0], "when 25%, 50% and 100% of a task's work"),
+        ("sim.company_name", "", "You run a company without a name, a startup"),
+    ],
+)
+def test_a_figure_is_told_as_it_is_configured(key: str, value: object, text: str) -> None:
+    assert text in prompt(with_settings({key: value}))
+    assert text not in prompt()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"world.salary_bump_pct": 0}, "raises the salary"),
+        ({"loop.auto_advance_after_turns": 0}, "moved to the next event by itself"),
+        ({"world.trust_fragility": 0}, "Trust falls"),
+        ({"world.trust_focus_pressure": 0}, "every other client"),
+        ({"world.trust_build_rate": 0}, "A success earns"),
+        ({"world.trust_work_reduction_max": 0}, "smaller"),
+        ({"world.penalty_fail_funds_pct": 0}, "a fee of"),
+        ({"world.task_progress_milestones": [0.5]}, "Nothing else stops it"),
+        (
+            {"world.penalty_cancel_multiplier": 0, "world.trust_fragility": 0},
+            "Cancelling a task frees its team and costs no money, but",
+        ),
+    ],
+)
+def test_a_feature_that_is_off_is_not_told(changes: dict[str, Any], text: str) -> None:
+    assert text in prompt()
+    assert text not in prompt(with_settings(changes))
+
+
+@pytest.mark.parametrize(
+    ("keep_turns", "token_budget", "text"),
+    [
+        (20, None, "You see your last 20 turns. Earlier ones are removed whole."),
+        (7, None, "You see your last 7 turns."),
+        (1, None, "You see your last turn. Earlier"),
+        (0, None, "You see nothing of earlier turns"),
+        (0, 500, "You see nothing of earlier turns"),
+        (None, None, "You see all of your turns."),
+        (None, 12_000, "You see as many of your last turns as fit into about 12,000 tokens."),
+        (30, 12_000, "your last 30 turns, fewer if they do not fit into about 12,000 tokens."),
+    ],
+)
+def test_the_window_is_told_as_it_is(keep_turns: int | None, token_budget: int | None, text: str) -> None:
+    assert text in prompt(keep_turns=keep_turns, token_budget=token_budget)
+
+
+def test_tools_and_text_are_told_apart() -> None:
+    assert "calling the tool" in prompt(tools=True)
+    assert "calling the tool" not in prompt(tools=False)
+    assert "reply with one command a line" in prompt(tools=False)
+
+
+def test_a_model_without_notes_hears_nothing_of_them() -> None:
+    assert "scratchpad" in prompt(notes=True)
+    without = prompt(notes=False).lower()
+    assert "scratchpad" not in without
+    assert "note" not in without
+
+
+def test_every_command_of_the_grammar_stands_in_the_prompt_as_its_usage() -> None:
+    assert f"\n{command_list()}\n" in prompt()
+    assert f"\n{command_list(DEFAULT_GRAMMAR.without_command('scratchpad'))}\n" in prompt(notes=False)
+
+
+def test_a_new_command_is_told_and_a_missing_one_is_not() -> None:
+    old = DEFAULT_GRAMMAR.find(("client", "history"))[0]
+    renamed: CommandSpec = attrs.evolve(old, verb=("client", "past"))
+    grammar = DEFAULT_GRAMMAR.without_command("client", "history").with_command(renamed)
+    text = prompt(grammar=grammar)
+    assert "\nclient past\n" in f"{text}\n"
+    assert "client history" not in text
+
+
+@pytest.mark.parametrize("spec", DEFAULT_GRAMMAR.commands, ids=lambda spec: spec.name)
+def test_no_command_is_named_outside_the_list_of_a_grammar_that_lacks_it(spec: CommandSpec) -> None:
+    assert spec.name in prompt()
+    smaller: Grammar = DEFAULT_GRAMMAR.without_command(*spec.verb)
+    assert not re.search(rf"\b{spec.name}\b", prompt(grammar=smaller))
+
+
+def test_every_command_in_the_prompt_runs() -> None:
+    """B42: the forms of the list, with their options filled in, are commands of the environment."""
+    values = {
+        "DOMAIN": "research",
+        "N": "1",
+        "STATUS": "planned",
+        "TASK": "Task-1",
+        "NAMES": "Emp_1, Emp_2",
+        "TEXT": '"some words"',
+        "DATE": "2025-01-01",
+        "CATEGORY": "task_reward",
+        "MONTH": "2025-01",
+    }
+    listed = prompt().partition("## Commands\n\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) == len(DEFAULT_GRAMMAR.commands)
+    filled = re.sub(r"\b[A-Z]{1,8}\b", lambda match: values[match[0]], listed)
+    for command in re.sub(r"[\[\]]", "", filled).splitlines():
+        [parsed] = parse_turn(command)
+        assert parsed.error is None, command
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_has_a_prompt_without_an_open_placeholder(preset: str) -> None:
+    text = prompt(load_config(preset, environ={}))
+    assert not re.search(r"[{}]|None|\b[0-9]e-", text)
+    assert not re.search(r"[ \t]\n|  ", text)
+
+
+# ---------------------------------------------------------------- notes
+
+
+def test_notes_stand_at_the_end_whole_and_as_they_are() -> None:
+    notes = "{company} $100 & <b>\n## Commands\n\N{GRINNING FACE}  "
+    assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
+
+
+def test_missing_notes_are_told() -> None:
+    assert with_notes("system", "") == "system\n\n## Your notes\n\nThere are none yet."
+
+
+def test_the_notes_of_the_last_turn_stand_in_the_next_prompt() -> None:
+    """B28: with a policy that advances time every turn, and with two notes in one turn."""
+    env = ScratchpadMemory(YCBenchEnv(CONFIG))
+    observation, _ = env.reset(seed=1)
+    assert with_notes("s", observation["notes"]).endswith("There are none yet.")
+    for turn in range(3):
+        observation, *_ = env.step(f'scratchpad write --content old; scratchpad write --content "note {turn}"')
+        assert with_notes("s", observation["notes"]).endswith(f"\n\nnote {turn}")
+
+
+# ---------------------------------------------------------------- templates
+
+
+def test_a_template_has_the_same_placeholders_as_the_built_in_one() -> None:
+    assert prompt(template=default_template()) == prompt()
+    template = "\n".join(f"{name}: {{{name}}}" for name in placeholders())
+    text = prompt(template=template)
+    assert "company: BenchCo\n" in text
+    assert not re.search(r"[{}]", text)
+
+
+def test_the_built_in_template_uses_every_placeholder_once() -> None:
+    assert sorted(re.findall(r"\{(\w+)\}", default_template())) == sorted(placeholders())
+
+
+def test_every_placeholder_is_described() -> None:
+    assert all(re.fullmatch(r"[a-z].{10,}[^.]", description) for description in placeholders().values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"command": "x"}',
+        "{ company }",
+        "{}",
+        "{0}",
+        "{company.name}",
+        "{company!r}",
+        "{company:>9}",
+        "$5 $company $$",
+        "%s",
+    ],
+)
+def test_other_braces_and_signs_are_text(text: str) -> None:
+    assert prompt(template=f"a {text} b") == f"a {text} b"
+
+
+def test_a_doubled_placeholder_is_text() -> None:
+    assert (
+        prompt(template="{{company}} {company} {{unknown}} {{{company}}}") == "{company} BenchCo {unknown} {{company}}"
+    )
+
+
+def test_what_a_placeholder_stands_for_is_not_filled_in_again() -> None:
+    assert (
+        prompt(with_settings({"sim.company_name": "{commands}{nothing}"}), template="{company}")
+        == "{commands}{nothing}"
+    )
+
+
+@pytest.mark.parametrize("name", ["unknown", "Company", "__class__", "window"])
+def test_an_unknown_placeholder_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(TemplateError, match=rf"got \{{{name}\}}, expected one of ") as caught:
+        prompt(template=f"x {{{name}}}")
+    assert all(f"{{{known}}}" in str(caught.value) for known in placeholders())
+    assert f"write {{{{{name}}}}} for the text" in str(caught.value)
+
+
+@given(st.text(st.characters(exclude_characters="{}", exclude_categories=("Cs",))))
+def test_a_text_without_braces_is_its_own_prompt(text: str) -> None:
+    assert prompt(template=text) == text.rstrip()
+
+
+@given(st.text(st.sampled_from("{}$ab_ \n"), max_size=30))
+def test_any_template_gives_a_prompt_or_a_template_error(text: str) -> None:
+    try:
+        result = prompt(template=text)
+    except TemplateError as error:
+        assert str(error).startswith("template: got {")  # noqa: PT017 -- either is right, and each has its form
+    else:
+        assert result == re.sub(r"\{(\{\w+\})\}", r"\1", text).rstrip()
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(with_notes(prompt(), "") + "\n", encoding="utf-8", newline="\n")
