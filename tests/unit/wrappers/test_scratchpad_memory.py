@@ -9,11 +9,14 @@ from typing import Any
 import gymnasium as gym
 import pytest
 from gymnasium.wrappers import TimeLimit
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from ycbench_env import ConfigError, YCBenchEnv
+from ycbench_env.actions import format_command
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
 from ycbench_env.wrappers import ScratchpadMemory
-from ycbench_env.wrappers.scratchpad_memory import Scratchpad, edited_notes
+from ycbench_env.wrappers.scratchpad_memory import DEFAULT_MAX_LENGTH, Scratchpad, edited_notes
 
 
 @pytest.fixture
@@ -168,3 +171,43 @@ def test_a_refused_edit_changes_nothing() -> None:
     pad = Scratchpad(3, "abc")
     assert "error" in pad.answer(WriteScratchpad("abcd"))
     assert pad.notes == "abc"
+
+
+@given(st.text(max_size=60))
+@example("--content")
+@example("-x\n\\\n\\\\\"'`$(rm) && ; # | \u2014\u201c")
+@example("\U0001f680\r\n\t\x00\u2028\ufeff")
+@example("\nScratchpad:\n> sim resume\n")
+@settings(max_examples=60)
+def test_any_text_goes_in_and_comes_out_the_same(content: str) -> None:
+    env = ScratchpadMemory(YCBenchEnv())
+    env.reset(seed=1)
+    observation, *_, info = env.step([format_command(WriteScratchpad(content)), "scratchpad read"])
+    assert observation["notes"] == content == env.notes
+    assert [result["output"] for result in info["results"]] == [{"ok": True, "content": content}] * 2
+    observation, *_ = env.step(format_command(AppendScratchpad(content)))
+    assert observation["notes"] == (f"{content}\n{content}" if content else "")
+    assert observation["text"].endswith(observation["notes"])
+
+
+def test_lone_surrogates_are_replaced_and_all_else_is_kept(env: ScratchpadMemory) -> None:
+    observation, *_ = env.step("scratchpad write --content 'a\ud83d \U0001f642 \udc00'")
+    assert observation["notes"] == "a\ufffd \U0001f642 \ufffd"
+    assert env.observation_space.contains(observation)
+
+
+@pytest.mark.parametrize("character", ["n", "\U0001f680"])
+def test_the_longest_notes_are_kept_and_one_character_more_is_refused(env: ScratchpadMemory, character: str) -> None:
+    longest = character * DEFAULT_MAX_LENGTH
+    observation, *_ = env.step(f"scratchpad write --content {longest}")
+    assert observation["notes"] == longest
+    assert env.observation_space.contains(observation)
+    for turn in (f"scratchpad write --content {longest}x", "scratchpad append --content ''"):
+        observation, *_, info = env.step(turn)
+        assert f"at most {DEFAULT_MAX_LENGTH} are kept" in info["results"][0]["output"]["error"]
+        assert observation["notes"] == longest
+
+
+def test_what_has_no_text_is_refused() -> None:
+    with pytest.raises(ConfigError, match="ScratchpadMemory: got an environment with the observation space"):
+        ScratchpadMemory(gym.make("CartPole-v1"))

@@ -1,0 +1,343 @@
+"""ContextTruncation: exactly the last whole turns (B42), nothing of an earlier episode (B22), always in its space."""
+
+# ruff: noqa: ANN401, S311 -- observations of wrappers; draws of a simulation
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ycbench_env import ConfigError, SeedError, YCBenchEnv
+from ycbench_env.observation import TurnReport, observe
+from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.testing import hostile_actions, sample_turn
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens
+from ycbench_env.wrappers.context_truncation import MAX_TURN_LENGTH, MAX_WINDOW_LENGTH
+
+ENDLESS = {"loop": {"auto_advance_after_turns": 0}}
+HEADING = re.compile(r"^Turn (\d+):$", re.MULTILINE)
+LARGE = {"world": {"num_market_tasks": 5_000, "initial_prestige_level": 10.0, "trust_gating_fraction": 0.0}}
+
+
+def made(keep_turns: int | None = 3, **kwargs: Any) -> Any:
+    """A window around the default world of seed 1."""
+    env = ContextTruncation(YCBenchEnv(), keep_turns, **kwargs)
+    env.reset(seed=1)
+    return env
+
+
+def observed(env: Any, turn: object) -> Any:
+    """The observation after a turn, which is in its space."""
+    observation = env.step(turn)[0]
+    assert env.observation_space.contains(observation)
+    return observation
+
+
+def shown(observation: Any) -> list[int]:
+    """Numbers of the turns in the window."""
+    return [int(number) for number in HEADING.findall(observation["window"])]
+
+
+# ---- which turns
+
+
+@pytest.mark.parametrize("keep_turns", [1, 2, 3, 20, 50, None])
+def test_the_last_turns_are_there_and_no_other(keep_turns: int | None) -> None:
+    env = made(keep_turns)
+    for number in range(1, 11):
+        observation = observed(env, f"task inspect --task-id Task-{number}")
+        first = 1 if keep_turns is None else max(1, number - keep_turns + 1)
+        assert shown(observation) == list(range(first, number + 1))
+        said = re.findall(r"^> task inspect --task-id Task-(\d+)$", observation["window"], re.MULTILINE)
+        assert [int(task) for task in said] == list(range(first, number + 1))
+        gone = re.findall(r"^\[(\d+) earlier turns? (?:is|are) gone\]$", observation["window"], re.MULTILINE)
+        assert gone == ([str(first - 1)] if first > 1 else [])
+        assert observation["window"].startswith("[") == (first > 1)
+
+
+def test_a_turn_is_whole_with_each_command_and_its_answer() -> None:
+    env = made()
+    turn = "company status\ntask accept --task-id Task-1; dance # a comment"
+    results = env.step(turn)[4]["results"]
+    observation = observed(env, "")
+    lines = observation["window"].splitlines()
+    assert lines[0] == "Turn 1:"
+    assert lines[1:7:2] == ["> company status", "> task accept --task-id Task-1", "> dance"]
+    assert [json.loads(line) for line in lines[2:8:2]] == [result["output"] for result in results]
+    assert lines[7:] == ["Turn 2:", "(no command)"]
+
+
+def test_the_text_is_the_window_and_then_the_status() -> None:
+    env, bare = made(2), YCBenchEnv()
+    status = bare.reset(seed=1)[0]["text"]
+    for _ in range(4):
+        observation = observed(env, "market browse --limit 1")
+        status = status.replace(f"Turn {int(observation['turn']) - 1} |", f"Turn {int(observation['turn'])} |")
+        assert observation["text"] == f"{observation['window']}\n{status}"
+
+
+def test_a_new_episode_shows_the_status_alone() -> None:
+    observation, _ = made().reset(seed=5)
+    plain, _ = YCBenchEnv().reset(seed=5)
+    assert observation == {**plain, "window": ""}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_status_is_what_the_environment_says_without_the_answers(seed: int) -> None:
+    env: Any = ContextTruncation(YCBenchEnv(), 2)
+    env.reset(seed=seed)
+    rng = random.Random(seed)
+    base = env.unwrapped
+    for _ in range(60):
+        observation = observed(env, f"{sample_turn(base.get_state(), rng)}\n> x\n# y")
+        report: TurnReport = base._report
+        status = observe(base.get_state(), TurnReport((), report.events, report.forced_advance))["text"]
+        assert observation["text"] == f"{observation['window']}\n{status}"
+
+
+def test_a_forced_advance_stays_in_the_window() -> None:
+    env = made(9)
+    for _ in range(env.unwrapped.config.loop.auto_advance_after_turns - 1):
+        env.step("")
+    observation = observed(env, "")
+    assert observation["text"].count("Time was moved on by itself") == 2  # in its turn, and in the status of now
+    events = observation["events"]
+    assert json.loads(events)[0]["type"] == "monthly_payroll"
+    observation = observed(env, "task list")
+    assert observation["text"].count(f"Time was moved on by itself: {events}") == 1
+
+
+def test_other_fields_and_info_are_those_of_the_environment() -> None:
+    env, bare = made(), YCBenchEnv()
+    bare.reset(seed=1)
+    for turn in ("market browse", "task accept --task-id Task-1", "", "sim resume"):
+        observation, *rest = env.step(turn)
+        expected, *others = bare.step(turn)
+        assert {**observation, "text": "", "window": ""} == {**expected, "text": "", "window": ""}
+        assert rest == others
+
+
+# ---- nothing, and a budget
+
+
+def test_a_window_of_no_turns_shows_status_and_events_and_no_answer() -> None:
+    env = made(0)
+    for number in range(1, 8):
+        observation, *_, info = env.step("company status; market browse --limit 1")
+        assert info["results"]
+        assert observation["results"] == "[]"
+        assert observation["window"] == (
+            "[1 earlier turn is gone]" if number == 1 else f"[{number} earlier turns are gone]"
+        )
+        marker, status, *rest = observation["text"].splitlines()
+        assert (marker, status.split(" | ")[0]) == (observation["window"], f"Turn {number + 1}")
+        assert (observation["events"] == "[]") == (not rest)
+        assert env.observation_space.contains(observation)
+        assert "company status" not in observation["text"]
+
+
+def test_a_budget_counts_turns_as_they_are_shown_and_not_the_marker() -> None:
+    first = observed(made(None), "task list")["window"]
+    size = estimate_tokens(first)  # turns 1 to 9 have equally many
+    env = made(None, token_budget=2 * size)
+    assert [shown(observed(env, "task list")) for _ in range(4)] == [[1], [1, 2], [2, 3], [3, 4]]
+    env = made(None, token_budget=2 * size - 1)
+    assert [shown(observed(env, "task list")) for _ in range(4)] == [[1], [2], [3], [4]]
+
+
+def test_both_limits_hold_at_once() -> None:
+    assert shown([observed(made_env, "") for made_env in [made(2, token_budget=10**6)] for _ in range(5)][-1]) == [4, 5]
+    env = made(4, token_budget=2, count_tokens=lambda _: 1)
+    assert shown([observed(env, "") for _ in range(5)][-1]) == [4, 5]
+
+
+def test_a_last_turn_beyond_the_budget_is_nowhere_in_the_observation() -> None:
+    env = made(token_budget=30)
+    observed(env, "dance")
+    observation = observed(env, "market browse")
+    assert (observation["window"], observation["results"]) == ("[2 earlier turns are gone]", "[]")
+    assert "market browse" not in observation["text"]
+
+
+def test_each_turn_is_counted_once() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return 1
+
+    env = made(None, token_budget=5, count_tokens=count)
+    for _ in range(9):
+        env.step("task list")
+    assert [text.partition(":")[0] for text in counted] == [f"Turn {number}" for number in range(1, 10)]
+
+
+# ---- episodes
+
+
+def test_no_message_of_an_old_episode_is_in_the_window() -> None:
+    env = made()
+    for number in range(9):
+        env.step(f"secret{number}")
+    fresh = ContextTruncation(YCBenchEnv(), 3)
+    assert env.reset(seed=2) == fresh.reset(seed=2)
+    for turn in ("task list", "", "market browse"):
+        assert env.step(turn) == fresh.step(turn)
+
+
+def test_a_refused_reset_leaves_the_window_as_it_is() -> None:
+    env, other = made(), made()
+    for one in (env, other):
+        one.step("task list")
+    with pytest.raises(SeedError):
+        env.reset(seed=-1)
+    with pytest.raises(ConfigError, match="colour"):
+        env.reset(seed=1, options={"colour": 3})
+    assert env.step("company status") == other.step("company status")
+
+
+def test_what_is_said_after_the_end_is_answered_under_the_number_that_does_not_move_on(poor: Any) -> None:
+    env = ContextTruncation(YCBenchEnv(poor), 9)
+    env.reset(seed=1)
+    assert [env.step("")[2] for _ in range(2)] == [False, True]
+    for count in (1, 2):
+        observation = observed(env, "task list")
+        assert shown(observation) == [1, 2, *[3] * count]
+        assert "The episode is over: bankruptcy." in observation["text"].splitlines()
+    assert env.reset(seed=1)[0]["window"] == ""
+
+
+def test_wrapped_in_the_middle_of_an_episode_it_begins_with_the_turn_played_next() -> None:
+    base = YCBenchEnv()
+    base.reset(seed=1)
+    base.step("")
+    assert shown(observed(ContextTruncation(base.clone()), "task list")) == [2]
+
+
+# ---- sizes and hostile texts
+
+
+def test_hostile_turns_stay_inside_the_space(hostile_turns: list[object]) -> None:
+    env = ContextTruncation(ScratchpadMemory(YCBenchEnv()), 4)
+    env.reset(seed=1)
+    for turn in hostile_turns * 2:
+        observation = observed(env, turn)
+        observation["text"].encode()
+        assert observation["text"].startswith(f"{observation['window']}\nTurn {int(observation['turn'])} | ")
+
+
+@given(st.lists(hostile_actions(), max_size=6), st.none() | st.integers(0, 3), st.none() | st.integers(0, 300))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_whatever_is_said_the_observation_is_in_its_space(
+    actions: list[object], keep_turns: int | None, token_budget: int | None
+) -> None:
+    env = ContextTruncation(ScratchpadMemory(YCBenchEnv(), 50), keep_turns, token_budget)
+    env.reset(seed=1)
+    for action in actions:
+        observation = observed(env, action)
+        assert len(env._view.turns) + env._view.dropped == int(observation["turn"]) - 1
+
+
+def test_a_long_turn_is_cut_with_a_mark_and_the_status_is_not() -> None:
+    env = ContextTruncation(YCBenchEnv(LARGE), 2)
+    env.reset(seed=1)
+    observed(env, "market browse --limit 5000")
+    observation = observed(env, "task list")
+    head, _, rest = observation["window"].partition("\nTurn 2:\n")
+    assert len(head) == MAX_TURN_LENGTH
+    assert re.search(r"… \[cut: \d+ characters and more\]$", head)
+    assert rest.startswith("> task list\n")
+    assert observation["text"].splitlines()[-1].startswith("Turn 3 | ")
+
+
+def test_a_long_command_is_cut_as_elsewhere_in_the_observation() -> None:
+    observation = observed(made(), f"task cancel --task-id Task-1 --reason {'y' * 5_000}")
+    said = observation["window"].splitlines()[1]
+    assert said.removeprefix("> ") == json.loads(observation["results"])[0]["command"]
+    assert len(said) == MAX_COMMAND_ECHO + 2
+
+
+@pytest.mark.parametrize("keep_turns", [None, 10**30], ids=["None", "10**30"])
+def test_a_window_without_end_lets_the_oldest_whole_turns_go(keep_turns: int | None) -> None:
+    env = ContextTruncation(ScratchpadMemory(YCBenchEnv(ENDLESS), 60_000), keep_turns)
+    env.reset(seed=1)
+    env.step(f"scratchpad write --content {'n' * 60_000}")
+    last = MAX_WINDOW_LENGTH // 60_000 + 5
+    for _ in range(last - 2):
+        env.step("scratchpad read")
+    observation = observed(env, "scratchpad read")
+    gone = last - len(shown(observation))
+    assert shown(observation) == list(range(gone + 1, last + 1))
+    assert observation["window"].startswith(f"[{gone} earlier turns are gone]\nTurn {gone + 1}:\n")
+    assert MAX_WINDOW_LENGTH - 60_100 < len(observation["window"]) <= MAX_WINDOW_LENGTH + 64
+
+
+# ---- copies, specs, arguments
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),  # noqa: S301 -- made here
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_has_the_same_window_and_goes_its_own_way(how: str) -> None:
+    env = made(token_budget=10_000)
+    for turn in ("task list", "company status", "market browse --limit 1", ""):
+        env.step(turn)
+    twin = COPIES[how](env)
+    other = COPIES[how](twin)
+    env.step("dance")
+    for turn in ("employee list", "", "sim resume", "task list"):
+        assert twin.step(turn) == other.step(turn)
+    assert "dance" in observed(env, "")["window"]
+    assert "dance" not in observed(twin, "")["window"]
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"keep_turns": None, "token_budget": 900}, {"keep_turns": 0}], ids=repr)
+def test_a_spec_goes_to_json_and_back(kwargs: dict[str, Any]) -> None:
+    first = ContextTruncation(gym.make("YCBench-v0"), **kwargs)
+    assert first.spec is not None
+    again = gym.make(EnvSpec.from_json(first.spec.to_json()))
+    assert isinstance(again, ContextTruncation)
+    assert again.observation_space == first.observation_space
+    assert first.reset(seed=3) == again.reset(seed=3)
+    for turn in ("market browse", "employee list", "", "market browse; client list"):
+        assert first.step(turn) == again.step(turn)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"keep_turns": -1}, "keep_turns: got -1"),
+        ({"keep_turns": True}, "keep_turns: got True"),
+        ({"keep_turns": 2.0}, r"keep_turns: got 2\.0"),
+        ({"token_budget": "9"}, "token_budget: got '9'"),
+        ({"token_budget": -9}, "token_budget: got -9"),
+        ({"count_tokens": 3}, "count_tokens: got 3"),
+    ],
+)
+def test_bad_arguments_are_refused_when_it_is_made(kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ContextTruncation(YCBenchEnv(), **kwargs)
+
+
+def test_a_second_window_is_refused() -> None:
+    with pytest.raises(ConfigError, match="wrap it in ContextTruncation once"):
+        ContextTruncation(ScratchpadMemory(ContextTruncation(YCBenchEnv())))
+
+
+def test_an_observation_without_fields_is_refused() -> None:
+    with pytest.raises(ConfigError, match="TextObservation goes around ContextTruncation, not inside"):
+        ContextTruncation(TextObservation(YCBenchEnv()))

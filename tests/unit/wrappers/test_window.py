@@ -1,0 +1,156 @@
+"""The window: whole turns, the last ones, never one too many (B42)."""
+
+# ruff: noqa: ANN401 -- wrong types on purpose
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ycbench_env import ConfigError
+from ycbench_env.wrappers import Window, estimate_tokens, gone_marker, window
+
+Count = Callable[[int], int]
+
+LIMITS = st.none() | st.integers(0, 12)
+TURNS = st.lists(st.integers(0, 9), max_size=12)  # a turn is its own count of tokens
+
+
+def own_count(turn: int) -> int:
+    """Tokens of a turn."""
+    return turn
+
+
+def no_counter(turn: int) -> int:
+    """Fails: nothing should be counted."""
+    message = f"turn {turn} was counted"
+    raise AssertionError(message)
+
+
+def test_three_turns_of_ten_are_the_last_three() -> None:
+    assert window(range(1, 11), keep_turns=3) == Window(turns=(8, 9, 10), dropped=7)
+
+
+@pytest.mark.parametrize(("played", "kept"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (5, 3)])
+def test_there_are_never_more_than_asked_for_and_fewer_only_at_the_start(played: int, kept: int) -> None:
+    view = window(range(played), keep_turns=3)
+    assert (len(view.turns), view.dropped) == (kept, played - kept)
+
+
+def test_twenty_turns_stay_when_nothing_else_is_said() -> None:
+    assert window(range(100)) == Window(turns=tuple(range(80, 100)), dropped=80)
+
+
+def test_none_keeps_all_and_zero_keeps_none() -> None:
+    assert window("abc", keep_turns=None) == Window(turns=("a", "b", "c"), dropped=0)
+    assert window("abc", keep_turns=0) == Window(turns=(), dropped=3)
+
+
+def test_a_budget_is_used_up_to_its_last_token_and_no_further() -> None:
+    assert window((5, 3, 2), token_budget=5, count_tokens=own_count).turns == (3, 2)
+    assert window((5, 3, 2), token_budget=4, count_tokens=own_count).turns == (2,)
+
+
+def test_a_small_turn_before_one_that_does_not_fit_stays_out() -> None:
+    assert window((1, 9, 2), token_budget=5, count_tokens=own_count) == Window(turns=(2,), dropped=2)
+
+
+def test_a_last_turn_beyond_the_budget_leaves_nothing() -> None:
+    assert window((1, 9), token_budget=5, count_tokens=own_count) == Window(turns=(), dropped=2)
+
+
+def test_a_budget_of_nothing_keeps_turns_without_tokens() -> None:
+    assert window((1, 0, 0), token_budget=0, count_tokens=own_count).turns == (0, 0)
+
+
+@given(turns=TURNS, keep_turns=LIMITS, token_budget=LIMITS)
+def test_the_window_is_the_longest_run_of_last_turns_within_both_limits(
+    turns: list[int], keep_turns: int | None, token_budget: int | None
+) -> None:
+    view = window(turns, keep_turns=keep_turns, token_budget=token_budget, count_tokens=own_count)
+
+    def allowed(kept: list[int]) -> bool:
+        few = keep_turns is None or len(kept) <= keep_turns
+        return few and (token_budget is None or sum(kept) <= token_budget)
+
+    assert list(view.turns) == turns[view.dropped :]
+    assert allowed(list(view.turns))
+    assert view.dropped == 0 or not allowed(turns[view.dropped - 1 :])
+
+
+@given(turns=TURNS, keep_turns=LIMITS, token_budget=LIMITS)
+def test_a_window_that_moves_on_turn_by_turn_is_the_window_of_them_all(
+    turns: list[int], keep_turns: int | None, token_budget: int | None
+) -> None:
+    view = Window[int](turns=(), dropped=0)
+    for turn in turns:
+        last = window((*view.turns, turn), keep_turns=keep_turns, token_budget=token_budget, count_tokens=own_count)
+        view = Window(last.turns, view.dropped + last.dropped)
+    assert view == window(turns, keep_turns=keep_turns, token_budget=token_budget, count_tokens=own_count)
+
+
+def test_only_as_many_turns_are_counted_as_it_takes() -> None:
+    counted: list[int] = []
+
+    def count(turn: int) -> int:
+        counted.append(turn)
+        return 1
+
+    window(range(100), keep_turns=None, token_budget=2, count_tokens=count)
+    assert counted == [99, 98, 97]
+    window(range(100), keep_turns=1, token_budget=50, count_tokens=count)
+    assert counted == [99, 98, 97, 99]
+    window(range(100), count_tokens=no_counter)
+
+
+@pytest.mark.parametrize("limit", [True, -1, 1.0, "3", [3]], ids=repr)
+@pytest.mark.parametrize("name", ["keep_turns", "token_budget"])
+def test_what_is_no_limit_is_refused(name: str, limit: Any) -> None:
+    limits: dict[str, Any] = {name: limit}
+    with pytest.raises(ConfigError, match=rf"{name}: got .*, expected a whole number from 0, or None for no limit"):
+        window((), **limits, count_tokens=own_count)
+
+
+@pytest.mark.parametrize("counter", [None, 3, "estimate_tokens"])
+def test_a_budget_needs_a_counter(counter: Any) -> None:
+    with pytest.raises(ConfigError, match=r"count_tokens: got .*, expected a function from a turn to its number"):
+        window((), token_budget=5, count_tokens=counter)
+
+
+def test_what_is_no_counter_is_refused_without_a_budget_too() -> None:
+    counter: Any = 3
+    with pytest.raises(ConfigError, match="count_tokens: got 3"):
+        window((), count_tokens=counter)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, True, None], ids=repr)
+def test_a_count_that_is_none_is_refused(count: Any) -> None:
+    with pytest.raises(ConfigError, match=r"count_tokens: got .* for one turn, expected a whole number from 0"):
+        window("a", token_budget=5, count_tokens=lambda _: count)
+
+
+def test_the_estimate_is_a_quarter_of_the_bytes_rounded_up() -> None:
+    assert [estimate_tokens(text) for text in ("", "a", "abcd", "abcde", "\u20ac\u20ac", "\U0001f642")] == [
+        0, 1, 1, 2, 2, 1,
+    ]  # fmt: skip
+
+
+@given(st.text(st.characters(), max_size=30), st.text(st.characters(categories=["Cs", "Lu", "So"]), max_size=30))
+def test_any_text_has_an_estimate_and_parts_have_no_less_than_the_whole(one: str, other: str) -> None:
+    assert 0 <= estimate_tokens(one + other) <= estimate_tokens(one) + estimate_tokens(other)
+
+
+def test_the_marker_is_one_line_and_says_how_many_turns_are_gone() -> None:
+    assert gone_marker(0) == ""
+    assert gone_marker(1) == "[1 earlier turn is gone]"
+    assert gone_marker(17) == "[17 earlier turns are gone]"
+
+
+def test_a_window_can_be_pickled_though_the_function_has_the_name_of_its_module() -> None:
+    view = window("abc", keep_turns=2)
+    assert pickle.loads(pickle.dumps(view)) == view  # noqa: S301 -- made here
