@@ -15,13 +15,15 @@ import pytest
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.testing import check_conformance, tiny_config
-from ycbench_env.wrappers import ScratchpadMemory
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation
 
 WORLDS: dict[str, Callable[[], gym.Env[Any, Any]]] = {
     "documents' rules": lambda: gym.make("YCBench-v0"),
     "reference rules": lambda: gym.make("YCBenchReference-v0"),
     "unwrapped": lambda: gym.make("YCBench-v0").unwrapped,
     "with a scratchpad": lambda: ScratchpadMemory(gym.make("YCBench-v0")),
+    "with a window": lambda: ContextTruncation(gym.make("YCBench-v0"), keep_turns=3),
+    "with all wrappers": lambda: TextObservation(ContextTruncation(ScratchpadMemory(gym.make("YCBench-v0")))),
     "with a turn limit": lambda: gym.make("YCBench-v0", config={"loop": {"max_turns": 40}}),
     "world of the run seed": lambda: gym.make("YCBench-v0", config={"world": {"world_seed": "run"}}),
     "tiny": lambda: YCBenchEnv(tiny_config()),

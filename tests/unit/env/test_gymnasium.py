@@ -16,11 +16,16 @@ from gymnasium.wrappers import RecordEpisodeStatistics
 
 from ycbench_env import YCBenchEnv, load_config, register_envs
 from ycbench_env.registration import PRESET_OF_ID
-from ycbench_env.wrappers import ScratchpadMemory
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation
 
 WRAPPED: dict[str, Callable[[gym.Env[Any, Any]], gym.Env[Any, Any]]] = {
     "as made": lambda env: env,
     "scratchpad": ScratchpadMemory,
+    "window": ContextTruncation,
+    "window of nothing": lambda env: ContextTruncation(env, keep_turns=0),
+    "text": TextObservation,
+    "text of a window around a scratchpad": lambda env: TextObservation(ContextTruncation(ScratchpadMemory(env))),
+    "text of a scratchpad around a window": lambda env: TextObservation(ScratchpadMemory(ContextTruncation(env))),
     "statistics": RecordEpisodeStatistics,
     "statistics around a scratchpad": lambda env: RecordEpisodeStatistics(ScratchpadMemory(env)),
 }
