@@ -20,7 +20,7 @@ from ycbench_env.wrappers.window import DEFAULT_KEEP_TURNS, Window, estimate_tok
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ycbench_env.observation.info import Info, Result
+    from ycbench_env.observation.info import Info
 
 __all__ = [
     "MAX_TURN_LENGTH",
@@ -70,14 +70,13 @@ def turn_text(number: int, info: Info) -> str:
     return cut_text("\n".join(lines), MAX_TURN_LENGTH)
 
 
-def status_text(text: str, results: Sequence[Result]) -> str:
+def status_text(text: str) -> str:
     """Return the text of an observation without the answers: the status and what happened.
 
     Args:
         text: Text of the environment's observation, without notes.
-        results: The answers of the turn.
     """
-    return text.partition(_ANSWER_SIGN)[0] if results else text
+    return text.partition(_ANSWER_SIGN)[0]  # nothing before the answers holds a line break of somebody else's
 
 
 def window_text(view: Window[TurnText]) -> str:
@@ -149,7 +148,7 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         observation, reward, terminated, truncated, info = self.env.step(action)
         number = self._played(int(observation["turn"]))
         self._view = self._moved_on(turn_text(number, cast("Info", info)))
-        return self._truncated(observation, info["results"]), reward, terminated, truncated, info
+        return self._truncated(observation), reward, terminated, truncated, info
 
     def _played(self, following: int) -> int:
         """Return the number of the turn just played; after the end of an episode the count stands still."""
@@ -169,10 +168,10 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         fitting = window(view.turns, keep_turns=None, token_budget=self._room, count_tokens=_line_length)
         return Window(turns=fitting.turns, dropped=self._view.dropped + view.dropped + fitting.dropped)
 
-    def _truncated(self, observation: Mapping[str, Any], results: Sequence[Result]) -> dict[str, Any]:
+    def _truncated(self, observation: Mapping[str, Any]) -> dict[str, Any]:
         shown = window_text(self._view)
         notes = notes_section(observation.get("notes", ""))
-        status = status_text(observation["text"].removesuffix(notes), results)
+        status = status_text(observation["text"].removesuffix(notes))
         text = f"{shown}\n{status}{notes}"
         told = observation["results"] if self._view.turns else "[]"
         return {**observation, "results": told, "text": text, "window": shown}

@@ -196,6 +196,15 @@ def test_no_message_of_an_old_episode_is_in_the_window() -> None:
         assert env.step(turn) == fresh.step(turn)
 
 
+@pytest.mark.parametrize("played", range(4))
+def test_turns_are_counted_from_one_however_long_the_old_episode_was(played: int) -> None:
+    env = made()
+    for _ in range(played):
+        env.step("")
+    env.reset(seed=1)
+    assert [shown(observed(env, "")) for _ in range(3)] == [[1], [1, 2], [1, 2, 3]]
+
+
 def test_a_refused_reset_leaves_the_window_as_it_is() -> None:
     env, other = made(), made()
     for one in (env, other):
@@ -315,6 +324,16 @@ def test_a_spec_goes_to_json_and_back(kwargs: dict[str, Any]) -> None:
     assert first.reset(seed=3) == again.reset(seed=3)
     for turn in ("market browse", "employee list", "", "market browse; client list"):
         assert first.step(turn) == again.step(turn)
+
+
+def test_a_counter_of_ones_own_is_in_the_spec_and_keeps_it_from_json() -> None:
+    first = ContextTruncation(gym.make("YCBench-v0"), None, 2, count_tokens=lambda _: 1)
+    assert first.spec is not None
+    again = gym.make(first.spec)
+    again.reset(seed=1)
+    assert shown([observed(again, "") for _ in range(5)][-1]) == [4, 5]
+    with pytest.raises(ValueError, match="callable"):
+        first.spec.to_json()
 
 
 @pytest.mark.parametrize(
