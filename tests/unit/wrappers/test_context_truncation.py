@@ -332,7 +332,7 @@ def test_a_counter_of_ones_own_is_in_the_spec_and_keeps_it_from_json() -> None:
     again = gym.make(first.spec)
     again.reset(seed=1)
     assert shown([observed(again, "") for _ in range(5)][-1]) == [4, 5]
-    with pytest.raises(ValueError, match="callable"):
+    with pytest.raises((TypeError, ValueError)):
         first.spec.to_json()
 
 
