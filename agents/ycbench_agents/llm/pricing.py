@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, cast
 
 import attrs
@@ -221,14 +222,16 @@ def _names(value: object) -> tuple[str, ...] | None:
 
 
 _AMOUNT: Final = f"US dollars per million tokens, from 0 to {_HIGHEST:_} with at most {_PLACES} decimals"
-_FIELDS: Final[Mapping[str, tuple[Callable[[object], object], str]]] = {
-    "prompt": (_amount, _AMOUNT),
-    "cached_prompt": (_amount, _AMOUNT),
-    "completion": (_amount, _AMOUNT),
-    "as_of": (_day, "a date without quotes, such as 2025-08-07"),
-    "provider": (_name, 'the word before the slash, such as "openai"'),
-    "aliases": (_names, "a list of names"),
-}
+_FIELDS: Final[Mapping[str, tuple[Callable[[object], object], str]]] = MappingProxyType(
+    {
+        "prompt": (_amount, _AMOUNT),
+        "cached_prompt": (_amount, _AMOUNT),
+        "completion": (_amount, _AMOUNT),
+        "as_of": (_day, "a date without quotes, such as 2025-08-07"),
+        "provider": (_name, 'the word before the slash, such as "openai"'),
+        "aliases": (_names, "a list of names"),
+    }
+)
 
 
 def _check_names(models: Mapping[str, Price]) -> None:
