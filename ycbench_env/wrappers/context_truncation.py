@@ -15,7 +15,7 @@ from ycbench_env.observation.report import MAX_COMMAND_ECHO
 from ycbench_env.spaces import UnicodeText
 from ycbench_env.wrappers.scratchpad_memory import notes_section
 from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
-from ycbench_env.wrappers.window import DEFAULT_KEEP_TURNS, Window, estimate_tokens, gone_marker, window
+from ycbench_env.wrappers.turn_window import DEFAULT_KEEP_TURNS, Window, estimate_tokens, gone_marker, window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

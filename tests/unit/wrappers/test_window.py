@@ -151,6 +151,6 @@ def test_the_marker_is_one_line_and_says_how_many_turns_are_gone() -> None:
     assert gone_marker(17) == "[17 earlier turns are gone]"
 
 
-def test_a_window_can_be_pickled_though_the_function_has_the_name_of_its_module() -> None:
+def test_a_window_can_be_pickled() -> None:
     view = window("abc", keep_turns=2)
     assert pickle.loads(pickle.dumps(view)) == view  # noqa: S301 -- made here
