@@ -89,7 +89,7 @@ def initial_state(config: Config, seed: int) -> State:
     world_seed = run_seed if world.world_seed == "run" else world.world_seed
     clients = _draw_clients(world, world_seed)
     calendar = Calendar.from_config(config)
-    return State(
+    state = State(
         config=config,
         run_seed=run_seed,
         calendar=calendar,
@@ -104,6 +104,8 @@ def initial_state(config: Config, seed: int) -> State:
         ),
         slot_accepts=(0,) * world.num_market_tasks,
     )
+    _ = state.gates  # sorts the market now, rather than in the middle of an episode
+    return state
 
 
 def _draw_employees(world: WorldConfig, seed: int) -> tuple[Employee, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ycbench_env.vocabulary import DOMAINS
 
@@ -11,25 +11,36 @@ if TYPE_CHECKING:
     from ycbench_env.types.command import BrowseMarket
     from ycbench_env.types.state import MarketTask, State
 
-__all__ = ["browse_market", "market_page"]
+__all__ = ["MarketPage", "browse_market", "market_page"]
 
 
-def market_page(state: State, command: BrowseMarket) -> tuple[int, list[MarketTask]]:
-    """Return how many listed tasks match and the page of them that was asked for."""
+class MarketPage(NamedTuple):
+    """A page of the market.
+
+    Args:
+        total: How many listed tasks match.
+        offset: How many of them come before the page.
+        limit: How many the page may have.
+        tasks: The page.
+    """
+
+    total: int
+    offset: int
+    limit: int
+    tasks: list[MarketTask]
+
+
+def market_page(state: State, command: BrowseMarket) -> MarketPage:
+    """Return the page that was asked for of the listed tasks that match and could be accepted now."""
     rows = _acceptable(state)
     if command.domain is not None:
         domain = DOMAINS.index(command.domain)
         rows = [task for task in rows if domain in task.domains]
     if command.reward_min_cents is not None:
         rows = [task for task in rows if task.reward_cents >= command.reward_min_cents]
-    offset, limit = page_bounds(state, command)
-    return len(rows), rows[offset : offset + limit]
-
-
-def page_bounds(state: State, command: BrowseMarket) -> tuple[int, int]:
-    """Return offset and limit of a page, defaults filled in."""
+    offset = command.offset or 0
     limit = state.config.world.market_browse_default_limit if command.limit is None else command.limit
-    return command.offset or 0, limit
+    return MarketPage(len(rows), offset, limit, rows[offset : offset + limit])
 
 
 def _acceptable(state: State) -> list[MarketTask]:
@@ -47,10 +58,9 @@ def _acceptable(state: State) -> list[MarketTask]:
 
 def browse_market(state: State, command: BrowseMarket) -> tuple[JsonObject, str]:
     """Return the answer to ``market browse``, and the same as JSON."""
-    total, page = market_page(state, command)
-    offset, limit = page_bounds(state, command)
-    rows = ",".join([task.listing_json for task in page])
+    total, offset, limit, tasks = market_page(state, command)
+    rows = ",".join([task.listing_json for task in tasks])
     return (
-        {"total": total, "offset": offset, "limit": limit, "tasks": [task.listing() for task in page]},
+        {"total": total, "offset": offset, "limit": limit, "tasks": [task.listing() for task in tasks]},
         f'{{"total":{total},"offset":{offset},"limit":{limit},"tasks":[{rows}]}}',
     )

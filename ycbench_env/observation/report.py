@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_env.json_text import text_json, to_json
-from ycbench_env.observation.wake import wake_event
+from ycbench_env.json_text import text_json
+from ycbench_env.observation.wake import wake_json
 from ycbench_env.types.evolve import kept
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MAX_COMMAND_ECHO: Final = 400
 """Longest piece of a command that an observation repeats, in characters."""
 
 
-_ROOM_FOR_MARK: Final = 64  # for the brackets and a mark that something was cut
+_ROOM: Final = MAX_JSON_LENGTH - 64  # the rest is for the brackets and a mark that something was cut
 
 
 def cut_text(text: str, limit: int) -> str:
@@ -74,10 +74,10 @@ class TurnReport:
         """Return the events as a JSON list."""
         if not self.events:
             return "[]"
-        room = MAX_JSON_LENGTH - _ROOM_FOR_MARK
+        room = _ROOM
         kept: list[str] = []
         for index, event in enumerate(self.events):
-            text = to_json(wake_event(event))
+            text = wake_json(event)
             if len(text) > room:
                 kept.append(f'{{"type":"cut","cut_events":{len(self.events) - index}}}')
                 break
@@ -91,7 +91,11 @@ class TurnReport:
         When the list is longer than MAX_JSON_LENGTH, outputs that no longer fit become ``{"cut": characters}``, and
         answers for which even that has no room are counted in a last element ``{"cut_results": number}``.
         """
-        room = MAX_JSON_LENGTH - _ROOM_FOR_MARK
+        whole = ",".join([_result_json(answer, answer.output_json) for answer in self.answers])
+        return f"[{whole if len(whole) <= _ROOM else self._shortened_results()}]"
+
+    def _shortened_results(self) -> str:
+        room = _ROOM
         kept: list[str] = []
         for index, answer in enumerate(self.answers):
             text = _result_json(answer, answer.output_json)
@@ -102,7 +106,7 @@ class TurnReport:
                 break
             kept.append(text)
             room -= len(text) + 1
-        return f"[{','.join(kept)}]"
+        return ",".join(kept)
 
 
 def _result_json(answer: Answer, output_json: str) -> str:

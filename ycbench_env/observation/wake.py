@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
+from ycbench_env.json_text import to_json
 from ycbench_env.observation.levels import level
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import round_half_even
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from ycbench_env.json_text import JsonObject
     from ycbench_env.types.event import Event
 
-__all__ = ["event_type", "wake_event"]
+__all__ = ["event_type", "wake_event", "wake_json"]
 
 
 def event_type(event: Event) -> str:
@@ -58,6 +60,12 @@ def wake_event(event: Event) -> JsonObject:
             return {"type": kind, "reached": True}
         case _:
             assert_never(event)
+
+
+@lru_cache(maxsize=32)
+def wake_json(event: Event) -> str:
+    """Return an event as JSON; remembered, since the answer and the events of a turn both tell of it."""
+    return to_json(wake_event(event))
 
 
 def _margin(margin_us: int) -> str:

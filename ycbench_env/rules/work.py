@@ -27,21 +27,20 @@ def common_share(shares: Sequence[int]) -> int:
     return result
 
 
-def team_rate(rates_e4: Sequence[int], shares: Sequence[int], common: int, team_size: int) -> int:
-    """Return a team's rate in one domain, in units of 1/(10,000 x common) per hour.
+def team_rate(rates_e4: Sequence[int], weights: Sequence[int], team_size: int) -> int:
+    """Return a team's rate in one domain, in units of 1/(10,000 x common share) per hour.
 
     Each member gives its base rate divided by the number of active tasks it is on; the largest ``team_size`` of these
     count.
 
     Args:
         rates_e4: Base rate of each member.
-        shares: Number of active tasks of each member, at least 1.
-        common: ``common_share(shares)``.
+        weights: ``common_share(shares)`` divided by the number of active tasks of each member.
         team_size: How many members count.
 
     Source: Y-5.1.
     """
-    parts = [rate * (common // share) for rate, share in zip(rates_e4, shares, strict=True)]
+    parts = [rate * weight for rate, weight in zip(rates_e4, weights, strict=True)]
     if len(parts) > team_size:
         parts.sort(reverse=True)
         del parts[team_size:]

@@ -87,7 +87,7 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
         return rng.choice((*QUERIES, *(f"task inspect --task-id {task_id}" for task_id in planned + active)))
     if kind == "wait" and active:
         return _WAIT
-    page = market_page(state, _LISTED)[1]
+    page = market_page(state, _LISTED).tasks
     return f"task accept --task-id {rng.choice(page).task_id}" if page else _WAIT
 
 

@@ -111,7 +111,7 @@ class YCBenchMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def take_on_work(self, data: st.DataObject) -> None:
         """Accept listed tasks."""
-        page = market_page(self.state, _PAGE)[1]
+        page = market_page(self.state, _PAGE).tasks
         ids = [task.task_id for task in page] or ["Task-1"]
         chosen = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=3))
         self.play("; ".join(f"task accept --task-id {task_id}" for task_id in chosen))
@@ -120,7 +120,7 @@ class YCBenchMachine(RuleBasedStateMachine):
     @rule(data=st.data(), waits=st.integers(0, 5))
     def start_a_contract(self, data: st.DataObject, waits: int) -> None:
         """Accept a listed task, put some or all people on it, dispatch it, and often see it through."""
-        page = market_page(self.state, _PAGE)[1]
+        page = market_page(self.state, _PAGE).tasks
         task_id = data.draw(st.sampled_from([task.task_id for task in page] or ["Task-1"]))
         names = [employee.name for employee in self.state.employees] or ["Emp_1"]
         some = st.lists(st.sampled_from(names), min_size=1, max_size=4)

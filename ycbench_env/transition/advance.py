@@ -26,7 +26,7 @@ from ycbench_env.types.state import LedgerEntry
 
 if TYPE_CHECKING:
     from ycbench_env.config import SalaryTier, WorldConfig
-    from ycbench_env.types.state import State, Task
+    from ycbench_env.types.state import Employee, State, Task
 
 __all__ = ["advance"]
 
@@ -93,12 +93,8 @@ def _decay(draft: Draft, elapsed_us: int) -> None:
     draft.prestige_milli = [
         prestige_after_decay(level, num, den, elapsed_us, world.prestige_min_milli) for level in draft.prestige_milli
     ]
-    draft.clients = [
-        evolve(client, trust_milli=trust_after_decay(client.trust_milli, world.trust_decay_per_day, elapsed_us))
-        if client.trust_milli
-        else client
-        for client in draft.clients
-    ]
+    daily = world.trust_decay_per_day
+    draft.trust_milli = [trust and trust_after_decay(trust, daily, elapsed_us) for trust in draft.trust_milli]
 
 
 def _charge_payroll(draft: Draft) -> None:
@@ -182,8 +178,7 @@ def _complete(draft: Draft, index: int) -> None:
     if success:
         draft.book("task_reward", task.offer.reward_cents, task.task_id)
         _raise_prestige(draft, task)
-        _raise_skills(draft, task)
-        bump_cents = _raise_salaries(draft, task)
+        bump_cents = _reward_team(draft, task)
     else:
         _charge_failure(draft, task)
         _lower_prestige(draft, task)
@@ -221,33 +216,40 @@ def _lower_prestige(draft: Draft, task: Task) -> None:
         )
 
 
-def _raise_skills(draft: Draft, task: Task) -> None:
-    """Raise the rates of the best of the team in each of the task's domains. Source: Y-5.5."""
+def _reward_team(draft: Draft, task: Task) -> int:
+    """Raise skills and salaries of a team after a success; return the sum of the raises, in cents. Source: Y-5.5."""
+    rates = _raised_rates(draft, task)
+    total = 0
+    for place in task.places:
+        employee = draft.employees[place]
+        salary = _raised_salary(draft.base.config.world, employee)
+        total += salary - employee.salary_cents
+        raised = rates.get(place, employee.rates_e4)
+        draft.employees[place] = evolve(employee, salary_cents=salary, rates_e4=raised)
+    return total
+
+
+def _raised_rates(draft: Draft, task: Task) -> dict[int, tuple[int, ...]]:
+    """Return the new rates of the best of the team in each of the task's domains, by place. Source: Y-5.5."""
     boost_e4 = task.offer.skill_boost_e4
     if boost_e4 <= 0:
-        return
+        return {}
     world = draft.base.config.world
+    raised: dict[int, tuple[int, ...]] = {}
     for domain in task.offer.domains:
-        staff = [draft.employees[member.employee - 1] for member in task.team]
-        staff.sort(key=lambda employee: (-employee.rates_e4[domain], employee.number))
-        for employee in staff[: world.efficient_team_size]:
-            rates = list(employee.rates_e4)
-            rates[domain] = boosted_rate(rates[domain], boost_e4, world.skill_rate_max_e4)
-            draft.employees[employee.number - 1] = evolve(employee, rates_e4=tuple(rates))
+        before = [(-draft.employees[place].rates_e4[domain], place) for place in task.places]
+        for rate, place in sorted(before)[: world.efficient_team_size]:
+            rates = list(raised.get(place, draft.employees[place].rates_e4))
+            rates[domain] = boosted_rate(-rate, boost_e4, world.skill_rate_max_e4)
+            raised[place] = tuple(rates)
+    return raised
 
 
-def _raise_salaries(draft: Draft, task: Task) -> int:
-    """Raise the salary of every team member and return the sum of the raises, in cents. Source: Y-5.5."""
-    world = draft.base.config.world
-    total = 0
-    for member in task.team:
-        employee = draft.employees[member.employee - 1]
-        tier = _tier(world, employee.tier)
-        midpoint = tier_midpoint(tier.min_cents, tier.max_cents)
-        salary = bumped_salary(employee.salary_cents, midpoint, world.salary_bump_pct, world.salary_max_cents)
-        total += salary - employee.salary_cents
-        draft.employees[member.employee - 1] = evolve(employee, salary_cents=salary)
-    return total
+def _raised_salary(world: WorldConfig, employee: Employee) -> int:
+    """Return the salary after a success, in cents. Source: Y-5.5."""
+    tier = _tier(world, employee.tier)
+    midpoint = tier_midpoint(tier.min_cents, tier.max_cents)
+    return bumped_salary(employee.salary_cents, midpoint, world.salary_bump_pct, world.salary_max_cents)
 
 
 def _tier(world: WorldConfig, name: str) -> SalaryTier:
@@ -270,15 +272,16 @@ def _settle_trust(draft: Draft, task: Task, *, success: bool) -> int:
     """Change the trust of all clients after a completion and return the change with the task's own, in 1/1,000."""
     world = draft.base.config.world
     delta = 0
-    for index, client in enumerate(draft.clients):
+    for index, client in enumerate(draft.base.clients):
+        before = draft.trust_milli[index]
         if client.name != task.offer.client_name:
-            trust = trust_after_loss(client.trust_milli, world.trust_cross_decay)
-        elif success:
-            trust = trust_after_success(client.trust_milli, world.trust_gain_base, world.trust_max)
-            delta = trust - client.trust_milli
+            trust = before and trust_after_loss(before, world.trust_cross_decay)
         else:
-            trust = trust_after_loss(client.trust_milli, world.trust_fail_penalty)
-            delta = trust - client.trust_milli
-        if trust != client.trust_milli:
-            draft.clients[index] = evolve(client, trust_milli=trust)
+            trust = (
+                trust_after_success(before, world.trust_gain_base, world.trust_max)
+                if success
+                else trust_after_loss(before, world.trust_fail_penalty)
+            )
+            delta = trust - before
+        draft.trust_milli[index] = trust
     return delta

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from operator import attrgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, get_args
 
 from ycbench_env.generator import replacement
@@ -104,7 +104,7 @@ def _accept(state: State, task_id: str) -> Outcome:
 def _gates_after(state: State, slot: int, newcomer: MarketTask) -> tuple[Gate, ...]:
     """Return the gates of the market once another task stands in a slot, without sorting all of them again."""
     gates = list(state.gates)
-    del gates[bisect_left(gates, gate_of(slot, state.market[slot]).order, key=attrgetter("order"))]
+    del gates[bisect_left(gates, gate_of(slot, state.market[slot])[0], key=itemgetter(0))]
     insort(gates, gate_of(slot, newcomer))
     return tuple(gates)
 
@@ -213,10 +213,9 @@ def _cancel(state: State, task_id: str) -> Outcome:
         draft.prestige_milli[domain] = prestige_after_loss(
             draft.prestige_milli[domain], task.offer.prestige_delta_milli, num, den, world.prestige_min_milli
         )
-    for place, client in enumerate(draft.clients):
+    for place, client in enumerate(state.clients):
         if client.name == task.offer.client_name:
-            trust = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
-            draft.clients[place] = evolve(client, trust_milli=trust)
+            draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
     return Outcome(draft.freeze())
 

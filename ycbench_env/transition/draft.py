@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ycbench_env.rules.number import Ratio
     from ycbench_env.types.event import Event
-    from ycbench_env.types.state import Client, Employee, State
+    from ycbench_env.types.state import Employee, State
 
 __all__ = ["Draft", "TeamRates"]
 
@@ -44,7 +44,7 @@ class Draft:
     terminal_reason: str | None
     prestige_milli: list[int]
     employees: list[Employee]
-    clients: list[Client]
+    trust_milli: list[int]
     tasks: list[Task]
     active: list[int]
     just_completed: list[int]
@@ -62,7 +62,7 @@ class Draft:
             terminal_reason=state.terminal_reason,
             prestige_milli=list(state.prestige_milli),
             employees=list(state.employees),
-            clients=list(state.clients),
+            trust_milli=[client.trust_milli for client in state.clients],
             tasks=list(state.tasks),
             active=list(state.active_indices),
             just_completed=[],
@@ -75,6 +75,12 @@ class Draft:
         employees = tuple(self.employees)
         if employees == self.base.employees:  # the same object, so that what is kept of it stays
             employees = self.base.employees
+        clients = tuple(
+            [
+                client if client.trust_milli == trust else evolve(client, trust_milli=trust)
+                for client, trust in zip(self.base.clients, self.trust_milli, strict=True)
+            ]
+        )
         return evolve(
             self.base,
             now_us=self.now_us,
@@ -83,7 +89,7 @@ class Draft:
             terminal_reason=self.terminal_reason,
             prestige_milli=tuple(self.prestige_milli),
             employees=employees,
-            clients=tuple(self.clients),
+            clients=clients,
             tasks=tuple(self.tasks),
             ledger=tuple(self.ledger),
             active_indices=tuple(self.active),
@@ -109,13 +115,13 @@ class Draft:
 
     def rates(self, task: Task, load: list[int]) -> TeamRates:
         """Return a task's rates at the present load. Source: Y-5.1."""
-        shares = [load[place] for place in task.places]
+        places = task.places
+        shares = [load[place] for place in places]
         common = common_share(shares)
+        weights = [common // share for share in shares]
+        staff = [self.employees[place].rates_e4 for place in places]
         team_size = self.base.config.world.efficient_team_size
-        staff = [self.employees[place].rates_e4 for place in task.places]
-        nums = [
-            team_rate([rates[domain] for rates in staff], shares, common, team_size) for domain in task.offer.domains
-        ]
+        nums = [team_rate([rates[domain] for rates in staff], weights, team_size) for domain in task.offer.domains]
         return TeamRates(nums, common)
 
     def reforecast(self, indices: Collection[int]) -> None:

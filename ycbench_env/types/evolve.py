@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, Self, TypeVar, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Evolving", "evolve", "kept"]
 
@@ -17,8 +17,8 @@ __all__ = ["Evolving", "evolve", "kept"]
 class Evolving(Protocol):
     """A frozen value; its kept figures name the field that each is computed from."""
 
-    KEPT: ClassVar[tuple[tuple[str, str], ...]]
-    """Pairs of a kept figure and a field it depends on: a copy keeps the figure while that field stays."""
+    KEPT: ClassVar[Mapping[str, tuple[str, ...]]]
+    """By field: the kept figures that depend on it; a copy keeps them while that field stays."""
 
 
 _Evolving = TypeVar("_Evolving", bound=Evolving)
@@ -34,9 +34,11 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     copy = object.__new__(type(value))
     fields = copy.__dict__
     fields.update(value.__dict__)
-    for figure, source in value.KEPT:
-        if source in changes and changes[source] is not fields[source]:
-            fields.pop(figure, None)
+    dependent = value.KEPT
+    for name, new in changes.items():
+        if name in dependent and new is not fields[name]:
+            for figure in dependent[name]:
+                fields.pop(figure, None)
     fields.update(changes)
     return copy
 

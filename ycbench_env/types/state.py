@@ -151,20 +151,13 @@ class State:
     turns_played: int = 0
     idle_turns: int = 0
 
-    KEPT: ClassVar[Kept] = (
-        ("active_indices", "tasks"),
-        ("gates", "market"),
-        ("monthly_payroll_cents", "employees"),
-        ("sim_time", "now_us"),
-        ("money_text", "employees"),
-        ("money_text", "funds_cents"),
-        ("runway_months", "employees"),
-        ("runway_months", "funds_cents"),
-        ("standing", "employees"),
-        ("standing", "funds_cents"),
-        ("standing", "tasks"),
-        ("status_counts", "tasks"),
-    )
+    KEPT: ClassVar[Kept] = {
+        "employees": ("monthly_payroll_cents", "money_text", "runway_months", "standing"),
+        "funds_cents": ("money_text", "runway_months", "standing"),
+        "market": ("gates",),
+        "now_us": ("sim_time",),
+        "tasks": ("active_indices", "standing", "status_counts"),
+    }
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Return the state itself: nothing in it can change."""
@@ -202,7 +195,7 @@ class State:
     @property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
         """Listed tasks, best paid first, equal rewards in slot order."""
-        return tuple([gate.task for gate in self.gates])
+        return tuple([gate[-1] for gate in self.gates])
 
     @kept
     def runway_months(self) -> float | None:
@@ -233,13 +226,13 @@ class State:
     @property
     def truncated(self) -> bool:
         """Whether the turn limit ended the episode before anything in the world did."""
-        limit = self.config.loop.max_turns
-        return limit is not None and self.turns_played >= limit and self.terminal_reason is None
+        return self.terminal_reason is None and self.end_reason is not None
 
     @property
     def end_reason(self) -> str | None:
         """Why the episode is over: bankruptcy, horizon_end or max_turns; None while it goes on."""
-        return self.terminal_reason or ("max_turns" if self.truncated else None)
+        limit = self.config.loop.max_turns
+        return self.terminal_reason or ("max_turns" if limit is not None and self.turns_played >= limit else None)
 
     def client(self, name: str) -> Client:
         """Return the client of that name; KeyError when there is none."""

@@ -18,17 +18,17 @@ def test_the_common_share_is_the_least_common_multiple(shares: tuple[int, ...], 
 
 def test_a_rate_is_split_by_the_active_tasks_of_each_member() -> None:
     # 6.0 / 2 + 9.0 / 3 = 6.0; the common denominator is 6.
-    assert team_rate([60_000, 90_000], [2, 3], 6, 4) == 60_000 * 6
+    assert team_rate([60_000, 90_000], [6 // 2, 6 // 3], 4) == 60_000 * 6
 
 
 def test_the_four_largest_shares_count_and_not_the_four_largest_base_rates() -> None:
     # Shares of 10/5 = 2, 3, 4, 5, 6: the four largest are 6 + 5 + 4 + 3 = 18, without the one of base rate 10.
-    assert team_rate([100_000, 30_000, 40_000, 50_000, 60_000], [5, 1, 1, 1, 1], 5, 4) == 180_000 * 5
+    assert team_rate([100_000, 30_000, 40_000, 50_000, 60_000], [1, 5, 5, 5, 5], 4) == 180_000 * 5
 
 
 def test_a_smaller_team_size_counts_fewer() -> None:
-    assert team_rate([30_000, 40_000, 50_000], [1, 1, 1], 1, 1) == 50_000
-    assert team_rate([], [], 1, 4) == 0
+    assert team_rate([30_000, 40_000, 50_000], [1, 1, 1], 1) == 50_000
+    assert team_rate([], [], 4) == 0
 
 
 def test_work_done_is_rate_times_hours() -> None:
