@@ -1,0 +1,318 @@
+"""LLMPolicy: a language model plays, by calling a tool or by writing commands.
+
+The policy is a pure function of what it saw and what the model replied; only ``decide`` asks. Invariants, each of them
+a test:
+
+- Equal observations and replies give equal requests, turns and traces; ``recall`` leaves the policy as ``decide`` did.
+- A decision that fails leaves the policy as it was, so it can be tried again, now or by another process.
+- A request that is too long for the model is asked once more with half of the turns that it showed, never unchanged;
+  the smaller window stays until ``reset`` and is part of the trace.
+- Notes are shown as they stand in the observation, at every window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import weakref
+from typing import TYPE_CHECKING, cast
+
+import attrs
+
+from ycbench_agents.base import Decision, PolicyStoppedError
+from ycbench_agents.llm.answers import answers_by_call
+from ycbench_agents.llm.history import Exchange, Present, count_tokens, exchange_tokens, messages, status_text
+from ycbench_agents.llm.message import ChatRequest, ContextLengthError, ModelError
+from ycbench_agents.llm.pricing import cost_usd
+from ycbench_agents.llm.prompt import system_prompt, with_notes
+from ycbench_agents.llm.reply import plan_reply, run_command_tool
+from ycbench_agents.llm.trace import RecordedDecision, decision_trace, messages_sha256, normalised, read_trace
+from ycbench_env import load_config
+from ycbench_env.wrappers import Window, window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.llm.message import ChatClient, ChatReply, Completion, Transport
+    from ycbench_agents.llm.pricing import Prices
+    from ycbench_agents.llm.reply import Plan
+    from ycbench_agents.llm.settings import LLMSettings
+    from ycbench_env import Config, Observation
+
+__all__ = ["LLMPolicy"]
+
+
+@attrs.frozen
+class _Pending:
+    """A decision whose answers are still to come; ``turn`` is its number."""
+
+    turn: int
+    said: str
+    reply: ChatReply
+    plan: Plan
+
+
+@attrs.frozen
+class _Memory:
+    """What the policy knows of the episode; replaced as a whole by each decision."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    pending: _Pending | None = None
+    shrunk_to: int | None = None
+    request: ChatRequest | None = None
+
+
+@attrs.frozen
+class _Asked:
+    """A request, with what led to it and how many turns it shows."""
+
+    turn: int
+    exchanges: tuple[Exchange, ...]
+    said: str
+    shrunk_to: int | None
+    request: ChatRequest
+    shown: int
+
+
+class LLMPolicy:
+    """Asks a language model for each turn.
+
+    A turn is the tuple of the texts that the model's calls hold, in order. What is refused (see ``reply``) is answered
+    in the conversation and never run.
+    """
+
+    def __init__(
+        self,
+        client: ChatClient,
+        settings: LLMSettings,
+        config: Config | str = "default",
+        prices: Prices | None = None,
+    ) -> None:
+        """Make a policy; the client belongs to the caller.
+
+        Args:
+            client: Who asks the model.
+            settings: How the model is asked.
+            config: Configuration of the environment, for the system prompt; or a preset's name or a file.
+            prices: Prices of models, None where no costs are wanted.
+
+        Raises:
+            ConfigError: The configuration cannot be used.
+            TemplateError: The template of the system prompt cannot be used.
+        """
+        self._client = client
+        self._settings = settings
+        self._config = load_config(config)
+        self._prices = prices
+        self._memory = _Memory()
+        self._runner: asyncio.Runner | None = None
+        self._system(None, settings.keep_turns)  # a template that cannot be used is told at once
+
+    @property
+    def last_messages(self) -> tuple[JsonObject, ...]:
+        """The messages that the last decision was asked with, as copies; empty before the first."""
+        request = self._memory.request
+        return copy.deepcopy(request.messages) if request else ()
+
+    @property
+    def last_request(self) -> ChatRequest | None:
+        """The request that the last decision was asked with, as a copy, None before the first."""
+        return copy.deepcopy(self._memory.request)
+
+    def messages(self, observation: Observation) -> tuple[JsonObject, ...]:
+        """Return what the model would be asked now, without asking; after the last turn: all that was said."""
+        return self._asking(observation, self._memory.shrunk_to).request.messages
+
+    def reset(self, seed: int) -> None:
+        """Forget the last episode; nothing is drawn here (a model's sampling seed is in the settings)."""
+        del seed
+        self._memory = _Memory()
+
+    async def decide(self, observation: Observation) -> Decision:
+        """Return the model's turn.
+
+        Raises:
+            PolicyStoppedError: There is no reply to be had; the policy is as it was before.
+            ValueError: The observation does not belong here; the message says why.
+        """
+        asked = self._asking(observation, self._memory.shrunk_to)
+        sha256 = messages_sha256(asked.request.messages)
+        failed: Transport | None = None
+        try:
+            completion = await self._client.complete(asked.request)
+        except ContextLengthError as too_long:
+            if not asked.shown:
+                raise _stopped(too_long, asked.shown) from too_long
+            failed = too_long.transport
+            asked = self._asking(observation, asked.shown // 2)
+            sha256 = messages_sha256(asked.request.messages)
+            completion = await self._complete(asked)
+        except ModelError as error:
+            raise _stopped(error, asked.shown) from error
+        return self._decided(asked, sha256, completion, failed)
+
+    def act(self, observation: Observation) -> tuple[str, ...]:
+        """Return the model's turn, for callers that do not wait.
+
+        Raises:
+            PolicyStoppedError: There is no reply to be had; the policy is as it was before.
+            RuntimeError: An event loop runs in this thread, which this call would block.
+        """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            msg = "act: called while an event loop runs in this thread; use `await policy.decide(observation)` there"
+            raise RuntimeError(msg)
+        if self._runner is None:
+            # One loop for all turns: a client's connections live and die with the loop that opened them.
+            self._runner = asyncio.Runner()
+            weakref.finalize(self, self._runner.close)
+        return cast("tuple[str, ...]", self._runner.run(self.decide(observation)).turn)
+
+    def recall(self, observation: Observation, trace: JsonObject) -> tuple[str, ...]:
+        """Return the turn of a recorded decision, without asking.
+
+        Raises:
+            ValueError: The trace does not belong to this history; the message says what differs.
+        """
+        recorded = read_trace(trace)
+        asked = self._asking(observation, recorded.shrunk_to)
+        sha256 = messages_sha256(asked.request.messages)
+        if sha256 != recorded.messages_sha256:
+            msg = (
+                f"trace of turn {asked.turn}: recorded for messages with SHA-256 {recorded.messages_sha256}, but this "
+                f"history asks with {len(asked.request.messages)} messages of {sha256}; the observations, the "
+                "settings, the configuration or the version of this program differ from those of the record"
+            )
+            raise ValueError(msg)
+        return self._settle(asked, recorded.reply).turn
+
+    # ---- what is asked
+
+    def _asking(self, observation: Observation, shrunk_to: int | None) -> _Asked:
+        """Return the request for an observation, from what is known so far."""
+        turn = _checked_turn(observation)
+        exchanges = self._heard(observation, turn)
+        keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
+        notes = cast("Mapping[str, object]", observation).get("notes")
+        system = self._system(None if notes is None else str(notes), keep_turns)
+        present = Present(status_text(observation), exchanges[-1] if exchanges else None)
+        tools = (run_command_tool(),) if self._settings.mode == "tools" else ()
+        view = self._window(system, exchanges, present, keep_turns)
+        listed = messages(
+            system, view, present, mode=self._settings.mode, replay_reasoning=self._settings.replay_reasoning
+        )
+        return _Asked(turn, exchanges, present.said, shrunk_to, ChatRequest(listed, tools), len(view.turns))
+
+    def _heard(self, observation: Observation, turn: int) -> tuple[Exchange, ...]:
+        """Return the turns so far; the last one's answers have come with the observation."""
+        pending = self._memory.pending
+        if pending is None:
+            return self._memory.exchanges
+        if turn < pending.turn:
+            msg = (
+                f"observation: got turn {turn} after turn {pending.turn} was decided; reset the policy at the start of "
+                "an episode"
+            )
+            raise ValueError(msg)
+        answers = answers_by_call(pending.plan, observation["results"])
+        return (*self._memory.exchanges, Exchange(pending.said, pending.reply, pending.plan, answers))
+
+    def _system(self, notes: str | None, keep_turns: int | None) -> str:
+        """Return the system prompt, with the notes where there is a scratchpad."""
+        settings = self._settings
+        system = system_prompt(
+            self._config,
+            keep_turns=keep_turns,
+            token_budget=settings.token_budget,
+            tools=settings.mode == "tools",
+            notes=notes is not None,
+            template=settings.system_prompt,
+        )
+        return system if notes is None else with_notes(system, notes)
+
+    def _window(
+        self, system: str, exchanges: tuple[Exchange, ...], present: Present, keep_turns: int | None
+    ) -> Window[Exchange]:
+        """Return the turns that are shown: what the budget of a whole request leaves for them."""
+        mode, reasoning = self._settings.mode, self._settings.replay_reasoning
+        budget = self._settings.token_budget
+        if budget is not None:
+            bare = messages(system, Window((), len(exchanges)), present, mode=mode)
+            budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
+        return window(
+            exchanges,
+            keep_turns=keep_turns,
+            token_budget=budget,
+            count_tokens=lambda exchange: exchange_tokens(exchange, mode, reasoning),
+        )
+
+    # ---- what comes of it
+
+    async def _complete(self, asked: _Asked) -> Completion:
+        try:
+            return await self._client.complete(asked.request)
+        except ModelError as error:
+            raise _stopped(error, asked.shown) from error
+
+    def _decided(self, asked: _Asked, sha256: str, completion: Completion, failed: Transport | None) -> Decision:
+        reply = normalised(completion.reply)
+        plan = self._settle(asked, reply)
+        trace = decision_trace(RecordedDecision(reply, sha256, asked.shrunk_to), self._cost_usd(reply))
+        return Decision(plan.turn, trace, _transport(completion.transport, failed))
+
+    def _cost_usd(self, reply: ChatReply) -> float | None:
+        """Return what a reply cost; a server that chooses the model itself says which one has answered."""
+        if self._prices is None:
+            return None
+        name = self._settings.model if self._prices.find(self._settings.model) else reply.model
+        return cost_usd(name or self._settings.model, reply.usage, self._prices)
+
+    def _settle(self, asked: _Asked, reply: ChatReply) -> Plan:
+        """Keep a reply in memory; returns what becomes of it."""
+        plan = plan_reply(reply, mode=self._settings.mode, max_calls=self._settings.max_calls_a_reply)
+        pending = _Pending(asked.turn, asked.said, reply, plan)
+        self._memory = _Memory(asked.exchanges, pending, asked.shrunk_to, asked.request)
+        return plan
+
+
+def _checked_turn(observation: object) -> int:
+    """Return the number of the turn to be decided.
+
+    Raises:
+        ValueError: The observation is not one of the environment's own.
+    """
+    fields = cast("dict[str, object]", observation) if isinstance(observation, dict) else {}
+    if "window" not in fields and {"turn", "text", "results"} <= fields.keys():
+        return int(cast("int", fields["turn"]))
+    kind: type = type(cast("object", observation))
+    got = f"a dict with the keys {', '.join(map(str, fields))}" if fields else f"a {kind.__name__}"
+    msg = (
+        f"observation: got {got}, expected the environment's own dict; this policy keeps a conversation itself, so use "
+        "it without ContextTruncation and TextObservation"
+    )
+    raise ValueError(msg)
+
+
+def _stopped(error: ModelError, shown: int) -> PolicyStoppedError:
+    """Return why the policy cannot go on."""
+    if not isinstance(error, ContextLengthError):
+        return PolicyStoppedError(str(error))
+    turns = "1 earlier turn" if shown == 1 else f"{shown} earlier turns"
+    return PolicyStoppedError(
+        f"the request is too long for the model even with {turns} in it: {error}. Keep fewer turns (keep_turns), set "
+        "token_budget, or use a model with a larger context"
+    )
+
+
+def _transport(transport: Transport, failed: Transport | None) -> JsonObject:
+    """Return how a reply was got, an attempt that was too long included."""
+    tried = [transport] if failed is None else [failed, transport]
+    return {
+        "latency_s": sum(each.latency_s for each in tried),
+        "attempts": sum(each.attempts for each in tried),
+        "faults": [fault for each in tried for fault in each.faults],
+    }
