@@ -63,7 +63,7 @@ def system_prompt(  # noqa: PLR0913 -- each changes what the prompt says
     Args:
         config: Configuration of the environment.
         keep_turns: Latest turns that the model is shown, None for all.
-        token_budget: Most tokens of what it is shown, None for no limit.
+        token_budget: Most tokens of a request, this prompt included; None for no limit.
         tools: Whether it acts by calling a tool, or by writing commands.
         notes: Whether there is a scratchpad.
         template: Text with placeholders, None for the built-in one.
@@ -197,9 +197,13 @@ def _window(facts: _Facts) -> str:
     if facts.keep_turns == 0:
         return "You see nothing of earlier turns, only the latest observation."
     if facts.keep_turns is None:
-        return f"You see as many of your last turns as fit into {budget}." if budget else "You see all of your turns."
+        return (
+            f"You see as many of your last turns as fit, with this message, into {budget}."
+            if budget
+            else "You see all of your turns."
+        )
     turns = "your last turn" if facts.keep_turns == 1 else f"your last {_counted(facts.keep_turns, 'turn')}"
-    limit = f", fewer if they do not fit into {budget}" if budget else ""
+    limit = f", fewer if they do not fit, with this message, into {budget}" if budget else ""
     return f"You see {turns}{limit}. Earlier ones are removed whole."
 
 

@@ -189,8 +189,8 @@ def test_a_feature_that_is_off_is_not_told(changes: dict[str, Any], text: str) -
         (0, None, "You see nothing of earlier turns"),
         (0, 500, "You see nothing of earlier turns"),
         (None, None, "You see all of your turns."),
-        (None, 12_000, "You see as many of your last turns as fit into about 12,000 tokens."),
-        (30, 12_000, "your last 30 turns, fewer if they do not fit into about 12,000 tokens."),
+        (None, 12_000, "You see as many of your last turns as fit, with this message, into about 12,000 tokens."),
+        (30, 12_000, "your last 30 turns, fewer if they do not fit, with this message, into about 12,000 tokens."),
     ],
 )
 def test_the_window_is_told_as_it_is(keep_turns: int | None, token_budget: int | None, text: str) -> None:

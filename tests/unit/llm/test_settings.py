@@ -36,7 +36,7 @@ FULL: Final[dict[str, Any]] = {
     "seed": 0,
     "system_prompt": "",
     "extra_headers": {"X-Title": "bench"},
-    "extra_body": {"provider": {"order": ["a", "b"]}, "cache_prompt": False, "x": None},
+    "extra_body": {"provider": {"order": ["a", "b"]}, "cache_prompt": False, "x": None, "min_p": 0.05},
     "timeout_s": 0.5,
     "max_retries": 0,
     "retry_after_cap_s": 0.0,
