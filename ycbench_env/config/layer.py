@@ -11,7 +11,7 @@ import attrs
 from ycbench_env.config.consistency import AGREEMENTS, Agreement
 from ycbench_env.config.kind import SettingValue, UnfitError
 from ycbench_env.config.model import Config
-from ycbench_env.config.schema import DISTRIBUTIONS, LEAVES, NO_EFFECT, PARAMETERS, TABLES, nearest_key
+from ycbench_env.config.schema import DERIVED, DISTRIBUTIONS, LEAVES, NO_EFFECT, PARAMETERS, TABLES, nearest_key
 from ycbench_env.config.setting import show
 from ycbench_env.errors import ConfigError
 
@@ -151,6 +151,8 @@ def _text(leaf: _Leaf) -> str:
 def _unknown(table: str, name: str, value: object) -> str:
     """Returns what to say about a key that is no setting."""
     what = "unknown table" if isinstance(value, Mapping) else "unknown key"
+    if settings := DERIVED.get(f"{table}.{name}"):
+        return f"{what}; it follows from {settings}, which can be set"
     meant = nearest_key(table, name)
     return f"{what}; did you mean {meant}?" if meant else f"{what}; the settings are listed in docs/configuration.md"
 

@@ -15,7 +15,18 @@ from ycbench_env.config.model import Config
 from ycbench_env.config.setting import DistributionSetting, Setting, annotation_of
 from ycbench_env.vocabulary import TIERS
 
-__all__ = ["DISTRIBUTIONS", "FIELDS", "LEAVES", "NO_EFFECT", "PARAMETERS", "TABLES", "Field", "nearest", "nearest_key"]
+__all__ = [
+    "DERIVED",
+    "DISTRIBUTIONS",
+    "FIELDS",
+    "LEAVES",
+    "NO_EFFECT",
+    "PARAMETERS",
+    "TABLES",
+    "Field",
+    "nearest",
+    "nearest_key",
+]
 
 
 @attrs.frozen
@@ -83,11 +94,21 @@ TABLES: Final = frozenset(key[:index] for key in LEAVES for index, letter in enu
 """Dotted keys of all tables."""
 
 NO_EFFECT: Final = {
+    "agent.model": "a model is named by whoever runs it, so that one configuration serves all of them",
     "world.work_hours_per_day": "workday_start_hour and workday_end_hour make the working day",
     **{f"world.salary_{tier}.name": "the table's own name names the tier" for tier in TIERS},
     **{f"world.salary_{tier}.share": "the tiers are dealt from a fixed cycle (Y-2.2)" for tier in TIERS},
 }
 """Keys of the public implementation that are accepted with a warning, and why they have no effect."""
+
+DERIVED: Final = {
+    "world.trust_gain_base": "trust_max and trust_build_rate",
+    "world.trust_fail_penalty": "trust_fragility",
+    "world.trust_cancel_penalty": "trust_fragility",
+    "world.trust_decay_per_day": "trust_fragility",
+    "world.trust_cross_decay": "trust_focus_pressure",
+}
+"""Knobs that are no settings, and the settings that they follow from (Y-5.6)."""
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

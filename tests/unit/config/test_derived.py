@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ycbench_env.config import WorldConfig, load_config
+from ycbench_env.config import FIELDS, WorldConfig, load_config
+from ycbench_env.config.schema import DERIVED
 
 
 def _world(**settings: object) -> WorldConfig:
@@ -69,3 +70,10 @@ def test_derived_values_are_computed_once() -> None:
 def test_derived_values_cannot_be_set(name: str) -> None:
     with pytest.raises(ValueError, match=f"world.{name} = 1.0: unknown key"):
         _world(**{name: 1.0})
+
+
+def test_knobs_said_to_follow_from_settings_are_derived_from_settings_that_exist() -> None:
+    keys = {field.key for field in FIELDS}
+    for key, settings in DERIVED.items():
+        assert isinstance(getattr(load_config(environ={}).world, key.removeprefix("world.")), float)
+        assert {f"world.{name}" for name in settings.split(" and ")} <= keys

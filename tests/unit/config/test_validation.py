@@ -56,7 +56,11 @@ def _plain_keys(*kinds: type) -> list[str]:
         ({"world": {"dist": {"required_qty": {"lwo": 3}}}}, "required_qty.lwo = 3", "world.dist.required_qty.low?"),
         ({"world": {"dist": {"required_quantity": {}}}}, "dist.required_quantity", "world.dist.required_qty?"),
         ({"world": {"salary_junior": {"rate_mim": 3}}}, "rate_mim = 3", "world.salary_junior.rate_min?"),
-        ({"world": {"trust_gain_base": 3}}, "world.trust_gain_base = 3", "unknown key"),
+        (
+            {"world": {"trust_gain_base": 3}},
+            "world.trust_gain_base = 3",
+            "unknown key; it follows from trust_max and trust_build_rate, which can be set",
+        ),
         ({"rules": {"x": 1}}, "rules = ", "unknown table"),
         ({"zzqqxx": 1}, "zzqqxx = 1", "unknown key; the settings are listed in docs/configuration.md"),
         ({"nmae": "x"}, "nmae = 'x'", "did you mean name?"),
@@ -446,6 +450,36 @@ def test_a_key_of_the_public_implementation_without_effect_warns_once(tmp_path: 
     assert f"{key} has no effect here" in str(caught[0].message)
     assert caught[0].filename == __file__
     assert attrs.evolve(config, name="default") == load_config(environ={})
+
+
+def test_a_file_for_the_public_implementation_loads_with_one_warning_for_each_key_without_effect(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "public.toml"
+    path.write_text(
+        """
+        [agent]
+        model = "provider/name"
+        temperature = 0.5
+        [world]
+        work_hours_per_day = 9.0
+        [world.salary_junior]
+        name = "junior"
+        share = 0.5
+        min_cents = 150_000
+        """
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        config = load_config(path, environ={})
+    without_effect = [
+        "agent.model",
+        "world.salary_junior.name",
+        "world.salary_junior.share",
+        "world.work_hours_per_day",
+    ]
+    assert sorted(str(warning.message).split()[1] for warning in caught) == without_effect
+    assert (config.agent.temperature, config.world.salary_junior.min_cents) == (0.5, 150_000)
 
 
 def test_keys_without_effect_are_accepted_from_the_environment_too() -> None:
