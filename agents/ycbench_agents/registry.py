@@ -1,14 +1,17 @@
-"""Policies by name."""
+"""Policies by name, and those of a user's own by module and class."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
     from ycbench_agents.base import Policy
 
@@ -18,6 +21,8 @@ _POLICIES: Final = {
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
     "random": "ycbench_agents.scripted.random:RandomPolicy",
 }
+_REFERENCE: Final = re.compile(r"(?P<module>\w+(?:\.\w+)*):(?P<attribute>\w+(?:\.\w+)*)")  # as entry points have it
+_FILE: Final = re.compile(r"(\w+)\.py:(\w+)")
 
 
 class PolicyError(ValueError):
@@ -33,22 +38,108 @@ def make_policy(name: str, **parameters: object) -> Policy:
     """Return a new policy.
 
     Args:
-        name: One of ``policy_names()``.
+        name: One of ``policy_names()``, or ``module:Class`` for a class, or function, that makes one of your own. Such
+            a module is imported, so it runs with all that you may do.
         **parameters: Parameters of its class.
 
     Raises:
         PolicyError: No such policy or parameter, or a value it refuses; the message shows what was got and expected.
     """
-    if name not in _POLICIES:
-        near = difflib.get_close_matches(name, _POLICIES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        msg = f"policy: got {name!r}, expected one of {', '.join(policy_names())}{hint}"
+    factory = _factory(name)
+    _check_parameters(name, factory, parameters)
+    policy = factory(**parameters)
+    if lacking := " and ".join(_lacking(policy)):
+        msg = f"policy {name!r}: a {type(policy).__name__} has no {lacking}, which a policy needs"
         raise PolicyError(msg)
-    module, _, attribute = _POLICIES[name].partition(":")
-    policy_class: Callable[..., Policy] = getattr(import_module(module), attribute)
-    known = inspect.signature(policy_class).parameters
-    unknown = sorted(set(parameters) - set(known))
+    return policy
+
+
+def _factory(name: str) -> Callable[..., Policy]:
+    """Return what makes the policy of a name.
+
+    Raises:
+        PolicyError: There is no such thing.
+    """
+    reference = _REFERENCE.fullmatch(_POLICIES.get(name, name))
+    if reference is None or _FILE.fullmatch(name):
+        msg = f"policy: got {name!r}, expected {_expected(name)}"
+        raise PolicyError(msg)
+    module, path = _import(name, reference["module"]), reference["attribute"]
+    try:
+        factory: object = attrgetter(path)(module)
+    except AttributeError:
+        msg = f"policy {name!r}: {module.__name__} has no {path}{_what_there_is(module, path)}"
+        raise PolicyError(msg) from None
+    if not callable(factory):
+        msg = f"policy {name!r}: got {type(factory).__name__}, expected a class or a function that makes a policy"
+        raise PolicyError(msg)
+    return cast("Callable[..., Policy]", factory)
+
+
+def _expected(name: str) -> str:
+    """Return what to write instead of a name that cannot be one."""
+    if ":" in name:
+        file = _FILE.fullmatch(name)
+        return "module:Class, like my_policies:Careful" + (f"; did you mean '{file[1]}:{file[2]}'?" if file else "")
+    near = difflib.get_close_matches(name, _POLICIES, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{', '.join(policy_names())}, or module:Class of your own{hint}"
+
+
+def _import(name: str, module: str) -> ModuleType:
+    """Return a module.
+
+    Raises:
+        PolicyError: There is none of this name, or it fails when it is imported.
+    """
+    try:
+        return import_module(module)
+    except Exception as error:
+        # Only a missing module of this very path is a slip of the pen; one that it imports itself is a fault in it.
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            msg = f"policy {name!r}: there is no module {module}; expected one that Python can import, without .py"
+        else:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            msg = f"policy {name!r}: importing {module} failed: {reason}"
+        raise PolicyError(msg) from error
+
+
+def _what_there_is(module: ModuleType, path: str) -> str:
+    """Return what a module has that may have been meant."""
+    there = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+    near = difflib.get_close_matches(path, there, n=1)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; it has {', '.join(there)}" if there else ""
+
+
+def _check_parameters(name: str, factory: Callable[..., Policy], parameters: dict[str, object]) -> None:
+    """Refuse parameters that a factory does not take, and the lack of those that it needs.
+
+    Raises:
+        PolicyError: It takes others.
+    """
+    try:
+        signature = inspect.signature(factory)
+    except ValueError:  # some classes written in C do not tell; what they make is looked at all the same
+        return
+    known = ", ".join(signature.parameters) or "no parameters"
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+    unknown = [] if takes_any else sorted(set(parameters) - set(signature.parameters))
     if unknown:
-        msg = f"policy {name!r}: got parameter {', '.join(unknown)}, expected {', '.join(known) or 'no parameters'}"
+        msg = f"policy {name!r}: got parameter {', '.join(unknown)}, expected {known}"
         raise PolicyError(msg)
-    return policy_class(**parameters)
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        msg = f"policy {name!r}: {error}; its parameters: {known}"
+        raise PolicyError(msg) from None
+
+
+def _lacking(policy: object) -> Iterator[str]:
+    """Yield the methods that a policy needs and an object has not."""
+    for method, argument in (("reset", "seed"), ("act", "observation")):
+        try:
+            inspect.signature(getattr(policy, method)).bind(None)
+        except (AttributeError, TypeError, ValueError):
+            yield f"{method}({argument})"

@@ -271,11 +271,13 @@ def _examples() -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are lines for a POSIX shell")
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_the_examples_of_the_documentation_print_what_it_says(number: int, tmp_path: Path) -> None:
-    assert len(_examples()) == 4
+    assert len(_examples()) == 5
     page = DOCUMENT.read_text(encoding="utf-8")
-    (tmp_path / "mine.toml").write_text(re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0])
+    for language, name in (("toml", "mine.toml"), ("python", "my_policies.py")):
+        (text,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for example in re.split(r"^\$ ", _examples()[number], flags=re.MULTILINE)[1:]:
         command, _, expected = example.partition("\n")
         line = re.sub(r"\bycbench ", f"{shlex.join(PROGRAM)} ", command)

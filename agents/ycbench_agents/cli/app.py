@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence  # noqa: TC003 -- cyclopts reads the annotations
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,6 +19,7 @@ __all__ = ["dispatch", "make_app"]
 
 _HELP: Final = "Run a simulated startup under partial observation: with policies, or by hand."
 _SEE_HELP: Final = "ycbench --help lists the commands, ycbench COMMAND --help the options of one"
+_OPTION: Final = re.compile("(?P<name>--[a-z-]+)(?P<equals>=?)")
 _SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
 _NO_DEFAULT: Final = Parameter(show_default=False)
 _POSITIVE: Final = Number(gte=1)
@@ -24,7 +27,11 @@ _POSITIVE: Final = Number(gte=1)
 _Policies = Annotated[
     tuple[str, ...],
     _SEVERAL,
-    Parameter(name="--policy", metavar="NAME...", help=f"Names of policies: {', '.join(policy_names())}."),
+    Parameter(
+        name="--policy",
+        metavar="NAME...",
+        help=f"Names of policies: {', '.join(policy_names())}; or module:Class of your own.",
+    ),
 ]
 _Presets = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--preset", metavar="NAME...")]
 _Files = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
@@ -47,6 +54,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     Raises:
         UsageError: They name none, or its options are wrong.
     """
+    _refuse_blanks_around_equals(arguments)
     app = make_app()
     try:
         code: object = app(
@@ -59,6 +67,27 @@ def dispatch(arguments: Sequence[str]) -> int:
         msg = f"{error}\n{_SEE_HELP}"
         raise UsageError(msg) from None
     return code if isinstance(code, int) else 0
+
+
+def _refuse_blanks_around_equals(arguments: Sequence[str]) -> None:
+    """Refuse ``--limit = 2``, of which no command could make sense.
+
+    Raises:
+        UsageError: An equals sign stands apart from its option or its value.
+    """
+    for number, (option, word) in enumerate(pairwise(arguments)):
+        if not (found := _OPTION.fullmatch(option)):
+            continue
+        if word.startswith("=") and not found["equals"]:
+            value = word[1:] or " ".join(arguments[number + 2 : number + 3])
+        elif found["equals"] and not word.startswith("-"):
+            value = word
+        else:
+            continue
+        name = found["name"]
+        written = f"{name}={value} or {name} {value}" if value else f"{name} and its value"
+        msg = f"got {option} {word} with a blank beside the =; write {written}\n{_SEE_HELP}"
+        raise UsageError(msg)
 
 
 def make_app() -> App:
@@ -98,7 +127,7 @@ def _run(  # noqa: PLR0913 -- one argument an option
     Plays every combination of policy, configuration and seed. Ctrl-C keeps what is done.
 
     Args:
-        policy: Names of policies.
+        policy: Names of policies, or module:Class of your own.
         preset: Names of presets; default where nothing is named.
         config: TOML files of configurations.
         seeds: Run seeds, like 1 2 3 or 1-3.
@@ -114,9 +143,9 @@ def _run(  # noqa: PLR0913 -- one argument an option
 
 
 def _demo(*, out: Path = Path("out"), quiet: _Flag = False) -> int:
-    """Play a short comparison and draw it.
+    """Play the policies random and greedy, and draw their funds over the year.
 
-    Policies random and greedy, presets default and reference, seeds 1 to 3.
+    Each plays the presets default and reference with seeds 1 to 3; the results are printed and written, too.
 
     Args:
         out: Folder for funds.png and results.json.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from ycbench_agents.rollout import Trajectory
     from ycbench_env import Config, Observation, YCBenchEnv
 
-__all__ = ["Episode", "Plan", "Rules", "Suite", "Watcher", "make_plans", "play_suite"]
+__all__ = ["OUTCOMES", "Episode", "Plan", "Rules", "Suite", "Watcher", "make_plans", "play_suite"]
 
-_OUTCOMES: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
+OUTCOMES: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
+"""What became of a company, by the reason of the end; any other end is "truncated"."""
 
 
 @attrs.frozen
@@ -127,11 +130,14 @@ def make_plans(policies: Sequence[str], presets: Sequence[str], seeds: Sequence[
 
 
 def new_policy(name: str, parameters: Mapping[str, object]) -> Policy:
-    """Return a new policy.
+    """Return a new policy; one of the user's own may lie in the working directory.
 
     Raises:
         UsageError: There is no such policy, or it refuses a parameter.
     """
+    here = str(Path.cwd())
+    if ":" in name and here not in sys.path:
+        sys.path.append(here)  # at the end, so that no file there hides a library
     try:
         return make_policy(name, **parameters)
     except (TypeError, ValueError) as error:  # PolicyError is a ValueError
@@ -206,7 +212,7 @@ def _episode(plan: Plan, trajectory: Trajectory, env: YCBenchEnv) -> Episode:
         completed=statuses.count("completed_success"),
         failed=statuses.count("completed_fail"),
         cancelled=statuses.count("cancelled"),
-        outcome=_OUTCOMES.get(trajectory.terminal_reason or "", "truncated"),
+        outcome=OUTCOMES.get(trajectory.terminal_reason or "", "truncated"),
         ended_at=trajectory.observations[-1]["sim_time"],
         turns=trajectory.turns,
     )

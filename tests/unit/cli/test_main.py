@@ -81,6 +81,12 @@ def test_ctrl_c_outside_a_suite_is_exit_code_130(
         (["play", "--seed", "-1"], "expected one whole number"),
         (["play", "--preset", "default", "--config", "x"], "expected one of them"),
         (["play", "--replay", "/no/such"], "cannot be read"),
+        (["run", "--policy", "mine.py:Careful"], "did you mean 'mine:Careful'?"),
+        (["describe", "--limit", "=", "2"], "got --limit = with a blank beside the =; write --limit=2 or --limit 2"),
+        (["describe", "--limit", "=2"], "write --limit=2 or --limit 2"),
+        (["describe", "--limit=", "2"], "got --limit= 2 with a blank beside the =; write --limit=2 or --limit 2"),
+        (["run", "--seeds", "="], "write --seeds and its value"),
+        (["run", "--policy", "=", "greedy"], "write --policy=greedy or --policy greedy"),
         (["describe", "--limit", "0"], "Must be >= 1"),
         (["describe", "--limit", "99999999999999999999"], "Must be <= 10000"),
         (["run", "--preset"], "--preset"),
@@ -120,6 +126,11 @@ def test_help_fits_into_80_columns(
     assert all(len(line) <= 80 for line in lines)
 
 
+def test_the_help_on_demo_says_what_is_played_and_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "Play the policies random and greedy, and draw their funds" in capsys.readouterr().out
+
+
 def test_run_prints_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--seeds", "3", "--preset", "default", "reference", "--quiet"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -155,6 +166,19 @@ def test_settings_and_files_reach_the_run(tmp_path: Path, capsys: pytest.Capture
     assert main(["run", "--config", str(path), "--set", "world.initial_funds_cents=100"]) == 0
     assert "greedy mine" in (printed := capsys.readouterr().out)
     assert "truncated on " in printed or "bankrupt on " in printed
+
+
+def test_a_policy_of_ones_own_is_found_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "policy_in_the_folder.py").write_text(
+        "class Idle:\n    def reset(self, seed): pass\n    def act(self, observation): return ''\n", encoding="utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert main(["run", "--policy", "policy_in_the_folder:Idle", "greedy", "--max-turns", "1"]) == 0
+    assert "policy_in_the_folder:Idle default" in capsys.readouterr().out
+    assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
 
 
 def test_config_list_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
