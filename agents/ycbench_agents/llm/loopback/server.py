@@ -49,13 +49,23 @@ class LoggedRequest:
 class _Http(ThreadingHTTPServer):
     """The socket, and a thread for each connection; ``desk`` answers."""
 
-    daemon_threads = True
+    daemon_threads = False  # so that closing waits for them
     request_queue_size = 256
 
     def __init__(self, port: int, desk: LoopbackServer) -> None:
         self.desk = desk
         self.open: set[socket.socket] = set()
         super().__init__((_HOST, port), _Handler)
+
+    def process_request(self, request: socket.socket, client_address: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Note the connection before its thread exists, so that none is missed in the end."""
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: socket.socket) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Close a connection."""
+        self.open.discard(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Do nothing: clients that go away are what this server is for."""
@@ -197,14 +207,6 @@ class _Handler(BaseHTTPRequestHandler):
     @property
     def desk(self) -> LoopbackServer:
         return cast("_Http", self.server).desk
-
-    def setup(self) -> None:
-        super().setup()
-        cast("_Http", self.server).open.add(self.connection)
-
-    def finish(self) -> None:
-        cast("_Http", self.server).open.discard(self.connection)
-        super().finish()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class has this name
         """Log nothing: headers hold keys."""
