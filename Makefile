@@ -2,6 +2,7 @@
 PYTHON ?= python3
 SHARED ?= ../shared
 VENV := .venv
+LLAMA := .venv-llama
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 INSTALL := $(PIP) install --constraint constraints.txt
@@ -10,7 +11,7 @@ EDITABLE := $(INSTALL) --no-build-isolation --editable
 FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench check format conformance pins clean
+.PHONY: help demo test bench real-model check format conformance pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -43,6 +44,14 @@ test: $(VENV)/.dev ## run all tests, with the coverage floors
 
 bench: $(VENV)/.dev ## run the benchmarks and print their table
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
+
+$(LLAMA)/.done: constraints-llama.txt
+	$(PYTHON) -m venv $(LLAMA)
+	$(LLAMA)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --no-deps --requirement constraints-llama.txt
+	@touch $@
+
+real-model: $(VENV)/.dev $(LLAMA)/.done ## play with a small real language model on this machine (minutes)
+	$(BIN)/python -m pytest tests/real_model
 
 check: $(VENV)/.dev ## format, lint, types and import layers
 	$(BIN)/ruff format --check .

@@ -19,6 +19,7 @@ __all__ = ["PolicyError", "make_policy", "policy_names"]
 
 _POLICIES: Final = {
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
+    "llm": "ycbench_agents.llm.making:make_llm_policy",
     "random": "ycbench_agents.scripted.random:RandomPolicy",
 }
 _REFERENCE: Final = re.compile(r"(?P<module>\w+(?:\.\w+)*):(?P<attribute>\w+(?:\.\w+)*)")  # as entry points have it

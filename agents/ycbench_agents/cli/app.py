@@ -45,6 +45,10 @@ _Limit = Annotated[int, Parameter(validator=Number(gte=1, lte=10_000), metavar="
 _Turns = Annotated[int | None, Parameter(validator=_POSITIVE, metavar="N")]
 _Seed = Annotated[str, Parameter(metavar="SEED")]
 _Flag = Annotated[bool, _NO_DEFAULT, Parameter(negative=())]
+_Url = Annotated[str | None, Parameter(name="--base-url", metavar="URL")]
+_Headers = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--header", metavar="'NAME: VALUE'...")]
+_PriceFiles = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--prices", metavar="FILE...")]
+_Count = Annotated[int, Parameter(validator=_POSITIVE, metavar="N")]
 _JsonFlag = Annotated[bool, _NO_DEFAULT, Parameter(name="--json", negative=())]
 
 
@@ -95,6 +99,9 @@ def make_app() -> App:
     app = App(name="ycbench", help=_HELP, version=_version, help_format="plaintext", suppress_keyboard_interrupt=False)
     app.command(_run, name="run")
     app.command(_demo, name="demo")
+    app.command(_resume, name="resume")
+    app.command(_replay, name="replay")
+    app.command(_export, name="export")
     app.command(_play, name="play")
     app.command(_describe, name="describe")
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
@@ -119,27 +126,96 @@ def _run(  # noqa: PLR0913 -- one argument an option
     param: _Parameters = (),
     settings: _Settings = (),
     max_turns: _Turns = None,
+    model: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    base_url: _Url = None,
+    system_prompt: _Path = None,
+    prices: _PriceFiles = (),
+    header: _Headers = (),
+    records: Annotated[Path | None, Parameter(metavar="DIR")] = None,
+    concurrency: _Count = 1,
+    live: bool = True,
     as_json: _JsonFlag = False,
     quiet: _Flag = False,
 ) -> int:
     """Play episodes with policies and print the results.
 
     Plays every combination of policy, configuration and seed. Ctrl-C keeps what is done.
+    Policy llm asks a language model; its API key comes from the environment.
 
     Args:
         policy: Names of policies, or module:Class of your own.
         preset: Names of presets; default where nothing is named.
         config: TOML files of configurations.
         seeds: Run seeds, like 1 2 3 or 1-3.
-        param: Parameters of the policies, like depth=2.
+        param: Parameters of the policies, like depth=2, or keep_turns=10 of llm.
         settings: Settings that go before all else, like world.num_employees=9.
         max_turns: Cut an episode off after so many turns.
+        model: Model of policy llm, as its server knows it.
+        base_url: Address of its server, with the chat-completions interface.
+        system_prompt: File with a template of its system prompt.
+        prices: TOML files with prices of models.
+        header: HTTP headers for its server; values are recorded nowhere.
+        records: Keep each run as a folder in this one, to be resumed, replayed and exported; llm always does, in runs.
+        concurrency: How many recorded runs to play at once.
+        live: Show recorded runs as they go; --no-live writes a line a turn.
         as_json: Print strict JSON instead of the table.
         quiet: Show no progress.
     """
-    from ycbench_agents.cli.run import RunRequest, run  # noqa: PLC0415 -- each command loads what it needs
+    from ycbench_agents.cli.recorded.model import ModelOptions  # noqa: PLC0415 -- each command loads what it needs
+    from ycbench_agents.cli.run import Recording, RunRequest, run  # noqa: PLC0415 -- as above
 
-    return run(RunRequest(policy, preset, config, seeds, param, settings, max_turns, as_json, quiet))
+    request = RunRequest(policy, preset, config, seeds, param, settings, max_turns, as_json, quiet)
+    options = ModelOptions(model, base_url, system_prompt, prices, header)
+    return run(request, Recording(options, records, concurrency, live))
+
+
+def _resume(
+    *folders: Path,
+    base_url: _Url = None,
+    header: _Headers = (),
+    concurrency: _Count = 1,
+    live: bool = True,
+    quiet: _Flag = False,
+) -> int:
+    """Go on with recorded runs that were killed or stopped; finished ones stay as they are.
+
+    Args:
+        folders: Folders of runs, or folders with such in them.
+        base_url: Address of the model's server, where a record leaves parts of it out.
+        header: HTTP headers for its server, of which records have the names only.
+        concurrency: How many runs to play at once.
+        live: Show the runs as they go; --no-live writes a line a turn.
+        quiet: Show no progress.
+    """
+    from ycbench_agents.cli.recorded.command import resume  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.recorded.playing import Watching  # noqa: PLC0415 -- as above
+
+    return resume(folders, base_url, header, Watching(concurrency, live=live, quiet=quiet))
+
+
+def _replay(*folders: Path) -> int:
+    """Play recorded runs again, asking nobody, and check that everything turns out as recorded.
+
+    The exit code is 1 where something differs.
+
+    Args:
+        folders: Folders of runs, or folders with such in them.
+    """
+    from ycbench_agents.cli.recorded.command import replay  # noqa: PLC0415 -- as above
+
+    return replay(folders)
+
+
+def _export(*folders: Path, out: _Path = None) -> int:
+    """Write each recorded turn as a line of JSON with prompt, completion and reward, for training.
+
+    Args:
+        folders: Folders of runs, or folders with such in them.
+        out: File to write; stdout where none is named.
+    """
+    from ycbench_agents.cli.recorded.command import export  # noqa: PLC0415 -- as above
+
+    return export(folders, out)
 
 
 def _demo(*, out: Path = Path("out"), quiet: _Flag = False) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["INTERRUPTED", "USAGE", "UsageError"]
+__all__ = ["INTERRUPTED", "STOPPED", "USAGE", "UsageError"]
+
+STOPPED: Final = 1
+"""Exit code: a run is not finished, or a record is not what it was."""
 
 USAGE: Final = 2
 """Exit code: arguments, a configuration or a file cannot be used."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -10,6 +12,7 @@ import attrs
 from ycbench_agents.cli.failure import INTERRUPTED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.progress import watching
+from ycbench_agents.cli.recorded.model import LLM, ModelOptions
 from ycbench_agents.cli.source import load_all
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.suite import Rules, make_plans, play_suite
@@ -17,17 +20,17 @@ from ycbench_agents.cli.values import read_parameters, read_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from ycbench_agents.cli.suite import Plan, Suite
     from ycbench_agents.figure import FundsCurve
     from ycbench_agents.rollout import Trajectory
 
-__all__ = ["RunRequest", "demo", "run"]
+__all__ = ["Recording", "RunRequest", "demo", "run"]
 
 _DEMO_POLICIES: Final = ("random", "greedy")
 _DEMO_PRESETS: Final = ("default", "reference")
 _DEMO_SEEDS: Final = (1, 2, 3)
+_RUNS: Final = Path("runs")
 
 
 @attrs.frozen
@@ -45,7 +48,28 @@ class RunRequest:
     quiet: bool
 
 
-def run(request: RunRequest) -> int:
+@attrs.frozen
+class Recording:
+    """How the runs of ``ycbench run`` are kept.
+
+    Args:
+        model: What is said about a language model.
+        folder: Where the runs' folders go; None keeps only those of a language model, in ``runs``.
+        concurrency: How many are played at once.
+        live: Whether a terminal shows them as they go.
+    """
+
+    model: ModelOptions = attrs.field(factory=ModelOptions)
+    folder: Path | None = None
+    concurrency: int = 1
+    live: bool = True
+
+    def keeps(self, policies: Sequence[str]) -> bool:
+        """Return whether runs of these policies are kept."""
+        return self.folder is not None or LLM in policies
+
+
+def run(request: RunRequest, recording: Recording | None = None) -> int:
     """Play the episodes, print their results and return the exit code.
 
     Raises:
@@ -55,6 +79,9 @@ def run(request: RunRequest) -> int:
     if twice:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
         raise UsageError(msg)
+    if recording is not None and recording.keeps(request.policies):
+        return _run_recorded(request, recording)
+    _refuse_model_options(recording)
     configs = load_all(request.presets, request.files, request.settings)
     rules = Rules(read_parameters(request.parameters), request.max_turns)
     plans = make_plans(request.policies, list(configs), read_seeds(request.seeds))
@@ -67,6 +94,49 @@ def run(request: RunRequest) -> int:
     else:
         _print(suite)
     return _exit_code(suite)
+
+
+def _run_recorded(request: RunRequest, recording: Recording) -> int:
+    """Play runs into folders, print what came of them and return the exit code."""
+    from ycbench_agents.cli.recorded.command import Matrix, play_matrix  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.cli.recorded.playing import Watching  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.recorded.results import print_runs, runs_json, suite_of  # noqa: PLC0415 -- as above
+
+    if LLM not in request.policies:
+        _refuse_model_options(recording)
+    configs = load_all(request.presets, request.files, request.settings)
+    rules = Rules(read_parameters(request.parameters), request.max_turns)
+    matrix = Matrix(
+        policies=request.policies,
+        configs=configs,
+        seeds=read_seeds(request.seeds),
+        parameters=rules.parameters,
+        model=recording.model,
+        max_turns=request.max_turns,
+        folder=recording.folder or _RUNS,
+    )
+    runs = play_matrix(matrix, Watching(recording.concurrency, live=recording.live, quiet=request.quiet))
+    if request.as_json:
+        from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
+
+        document = json.loads(suite_json(suite_of(runs), configs, rules))
+        sys.stdout.write(json.dumps({**document, "runs": runs_json(runs)}, indent=2, allow_nan=False) + "\n")
+    else:
+        print_runs(runs)
+    sys.stdout.flush()
+    runs.complain()
+    return runs.exit_code
+
+
+def _refuse_model_options(recording: Recording | None) -> None:
+    """Refuse options of a language model where none plays.
+
+    Raises:
+        UsageError: There are such options.
+    """
+    if recording is not None and not recording.model.is_empty:
+        msg = "got options of a language model (--model, --base-url ...) and no --policy llm, which they are for"
+        raise UsageError(msg)
 
 
 def demo(out: Path, *, quiet: bool) -> int:

@@ -63,6 +63,24 @@ class Price:
             "as_of": self.as_of.isoformat(),
         }
 
+    @staticmethod
+    def from_json(record: Mapping[str, object]) -> Price:
+        """Return the price that ``to_json`` wrote.
+
+        Raises:
+            PriceError: It wrote none such.
+        """
+        try:
+            fields: dict[str, object] = {
+                name: Decimal(str(record[name]))
+                for name in ("prompt", "cached_prompt", "completion")
+                if record[name] is not None
+            }
+            return _price({**fields, "as_of": dt.date.fromisoformat(str(record["as_of"]))})
+        except (KeyError, ValueError, ArithmeticError, _UnfitError) as error:
+            msg = f"recorded price: got {_shown(dict(record))}, expected what Price.to_json writes ({error!r})"
+            raise PriceError(msg) from None
+
 
 @attrs.frozen
 class Prices:

@@ -1,0 +1,1 @@
+"""Runs that are kept as folders: ``ycbench run`` with a model or ``--records``, ``resume``, ``replay``, ``export``."""

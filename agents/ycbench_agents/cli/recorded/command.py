@@ -1,0 +1,195 @@
+"""``ycbench run`` into folders, ``ycbench resume``, ``ycbench replay`` and ``ycbench export``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import attrs
+
+from ycbench_agents.cli.failure import STOPPED, UsageError
+from ycbench_agents.cli.files import replace_file
+from ycbench_agents.cli.recorded.model import Cast, ModelOptions, cast_of, recorded_policy
+from ycbench_agents.cli.recorded.playing import PlayedRuns, Watching, play_runs, telling_warnings
+from ycbench_agents.cli.recorded.results import print_runs
+from ycbench_agents.cli.streams import shown
+from ycbench_agents.records import (
+    RecordError,
+    RunPlan,
+    export_turns,
+    read_run,
+    replay_run,
+    resume_plan,
+    run_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from ycbench_agents.records import RunRecord
+    from ycbench_env import Config
+
+__all__ = ["Matrix", "export", "play_matrix", "replay", "resume"]
+
+_RUN_FILE: Final = "run.json"
+_SHOWN_DIFFERENCES: Final = 10
+_Value = TypeVar("_Value")
+
+
+@attrs.frozen
+class Matrix:
+    """Runs to be played: every policy under every configuration with every seed.
+
+    Args:
+        policies: Names of policies.
+        configs: Configurations by label.
+        seeds: Run seeds.
+        parameters: Parameters of the policies.
+        model: What is said about a language model.
+        max_turns: Turns after which a run is cut off, None for no limit.
+        folder: Where the runs' folders go.
+    """
+
+    policies: Sequence[str]
+    configs: Mapping[str, Config]
+    seeds: Sequence[int]
+    parameters: Mapping[str, object]
+    model: ModelOptions
+    max_turns: int | None
+    folder: Path
+
+
+def play_matrix(matrix: Matrix, watching: Watching) -> PlayedRuns:
+    """Play runs into folders; those that are there are gone on with, and finished ones left alone.
+
+    Raises:
+        UsageError: Something in the matrix cannot be used; nothing was played.
+    """
+    return play_runs([*_plans(matrix)], watching)
+
+
+def _plans(matrix: Matrix) -> Iterator[RunPlan]:
+    for policy in matrix.policies:
+        for config in matrix.configs.values():
+            players = cast_of(policy, config, matrix.parameters, matrix.model)
+            for seed in matrix.seeds:
+                yield _plan(matrix, policy, config, players, seed)
+
+
+def _plan(matrix: Matrix, policy: str, config: Config, players: Cast, seed: int) -> RunPlan:
+    plan = RunPlan(
+        folder=matrix.folder,
+        config=config,
+        seed=seed,
+        policy=players.make(),
+        name=policy,
+        settings=players.settings,
+        model=players.model,
+        max_turns=matrix.max_turns,
+    )
+    return attrs.evolve(plan, folder=matrix.folder / run_name(plan.identity))
+
+
+def resume(folders: Sequence[Path], base_url: str | None, headers: Sequence[str], watching: Watching) -> int:
+    """Go on with runs, print what came of them and return the exit code.
+
+    Raises:
+        UsageError: A folder holds no run, or its policy cannot be made again; nothing was played.
+    """
+    plans: list[RunPlan] = []
+    for record in _records(folders, "resume"):
+        policy = recorded_policy(record.identity, base_url=base_url, headers=headers)
+        plans.append(_refusing(lambda folder=record.folder, policy=policy: resume_plan(folder, policy)))
+    runs = play_runs(plans, watching)
+    print_runs(runs)
+    sys.stdout.flush()
+    runs.complain()
+    return runs.exit_code
+
+
+def replay(folders: Sequence[Path]) -> int:
+    """Play records again, say for each whether everything is as it was recorded, and return the exit code.
+
+    Raises:
+        UsageError: A folder holds no run, or its policy cannot be made again.
+    """
+    code = 0
+    with telling_warnings():
+        for record in _records(folders, "replay"):
+            policy = recorded_policy(record.identity, offline=True)
+            report = _refusing(lambda folder=record.folder, policy=policy: replay_run(folder, policy))
+            if report.is_equal:
+                sys.stdout.write(f"{shown(str(record.folder))}: {report.turns} turns, all as recorded\n")
+                continue
+            code = STOPPED
+            sys.stdout.write(f"{shown(str(record.folder))}: differs (recorded | now)\n")
+            sys.stdout.writelines(f"  {shown(line)}\n" for line in report.differences[:_SHOWN_DIFFERENCES])
+    return code
+
+
+def export(folders: Sequence[Path], out: Path | None) -> int:
+    """Write the turns of runs as lines of JSON, to a file or to stdout, and return the exit code.
+
+    Raises:
+        UsageError: A folder holds no run, its turns turn out differently now, or the file cannot be written.
+    """
+    with telling_warnings():
+        lines = _lines([*_records(folders, "export")])
+        if out is None:
+            sys.stdout.writelines(lines)
+            return 0
+        try:
+            replace_file(out, lambda part: _write(part, lines))
+        except OSError as error:
+            msg = f"--out {out}: cannot be written: {error.strerror or error}"
+            raise UsageError(msg) from None
+    return 0
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    with path.open("w", encoding="ascii", newline="\n") as file:
+        file.writelines(lines)
+
+
+def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield one line a turn, with the run's folder's name in none of them."""
+    for record in records:
+        policy = recorded_policy(record.identity, offline=True)
+        try:
+            for turn in export_turns(record.folder, policy):
+                yield turn.to_line() + "\n"
+        except RecordError as error:
+            raise UsageError(str(error)) from None
+
+
+def _records(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
+    """Yield the records in folders of runs, or in the folders right below.
+
+    Raises:
+        UsageError: A folder holds none.
+    """
+    if not folders:
+        msg = f"{verb}: got no folder, expected at least one, like ycbench {verb} runs"
+        raise UsageError(msg)
+    for folder in folders:
+        found = (
+            [folder] if (folder / _RUN_FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{_RUN_FILE}"))
+        )
+        if not found:
+            msg = f"{folder}: got a folder without {_RUN_FILE}, expected that of a run, or one that runs are in"
+            raise UsageError(msg)
+        for path in found:
+            yield _refusing(lambda path=path: read_run(path))
+
+
+def _refusing(ask: Callable[[], _Value]) -> _Value:
+    """Return what a function returns; a damaged record is said in words.
+
+    Raises:
+        UsageError: The record cannot be used.
+    """
+    try:
+        return ask()
+    except RecordError as error:
+        raise UsageError(str(error)) from None

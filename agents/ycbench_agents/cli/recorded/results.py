@@ -1,0 +1,120 @@
+"""The results of recorded runs: a table for people, strict JSON for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from ycbench_agents.cli.console import cell, new_table, print_parts
+from ycbench_agents.cli.suite import OUTCOMES, Episode, Plan, Suite
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.cli.recorded.playing import PlayedRuns
+    from ycbench_agents.records import RunPlan, RunRecord, TurnRecord
+
+__all__ = ["print_runs", "runs_json", "suite_of"]
+
+
+def suite_of(runs: PlayedRuns) -> Suite:
+    """Return the finished runs as a suite of episodes."""
+    plans = tuple(_plan(plan) for plan in runs.plans)
+    episodes = tuple(
+        _episode(plan, record)
+        for plan, record in zip(plans, runs.records, strict=True)
+        if record is not None and record.is_finished
+    )
+    return Suite(plans, episodes, runs.interrupted)
+
+
+def print_runs(runs: PlayedRuns) -> None:
+    """Print the table of episodes, and what each run took and where it is."""
+    from ycbench_agents.cli.report import print_table  # noqa: PLC0415 -- imports rich
+
+    print_table(suite_of(runs))
+    print_parts("", _run_table(runs))
+
+
+def runs_json(runs: PlayedRuns) -> list[JsonObject]:
+    """Return what became of each run, as JSON values."""
+    return [
+        {
+            "folder": str(plan.folder),
+            "policy": plan.name,
+            "model": plan.model,
+            "preset": plan.config.name,
+            "seed": plan.seed,
+            "error": runs.failures.get(place),
+            **(_status(record) if record is not None else {"status": "missing"}),
+        }
+        for place, (plan, record) in enumerate(zip(runs.plans, runs.records, strict=True))
+    ]
+
+
+def _status(record: RunRecord) -> JsonObject:
+    outcome = record.outcome
+    return {
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "turns": outcome.turns,
+        "final_funds_cents": outcome.final_funds_cents,
+        "totals": outcome.totals,
+    }
+
+
+def _run_table(runs: PlayedRuns) -> Table:
+    table = new_table("run", "status", ">turns", ">prompt", ">reply", ">cost")
+    for plan, record in zip(runs.plans, runs.records, strict=True):
+        if record is None:
+            table.add_row(cell(plan.folder), cell("missing"))
+            continue
+        outcome = record.outcome
+        figures = [_total(outcome.totals, name) for name in ("prompt_tokens", "completion_tokens", "cost_usd")]
+        row = (record.folder, outcome.status, "-" if outcome.turns is None else outcome.turns, *figures)
+        table.add_row(*[cell(value) for value in row])
+    return table
+
+
+def _total(totals: JsonObject, name: str) -> str:
+    """Return a sum for a cell; one that lacks turns is marked, and nothing known is no 0."""
+    total = totals.get(name)
+    if not isinstance(total, dict) or total.get("sum") is None:
+        return "-" if total is None else "unknown"
+    amount = cast("float", total["sum"])
+    text = f"${amount:,.4f}" if name.startswith("cost") else f"{int(amount):,}"
+    return f"over {text}" if total.get("unknown_turns") else text
+
+
+def _plan(plan: RunPlan) -> Plan:
+    policy = plan.name if plan.model is None else f"{plan.name} {plan.model}"
+    return Plan(policy, plan.config.name, plan.seed)
+
+
+def _episode(plan: Plan, record: RunRecord) -> Episode:
+    completed = failed = cancelled = 0
+    ended_at = ""
+    for turn in record.turns():
+        ended_at = turn.sim_time
+        for event in turn.events:
+            if isinstance(event, dict) and event.get("type") == "task_completed":
+                completed += event.get("success") is True
+                failed += event.get("success") is not True
+        cancelled += _cancelled(turn)
+    outcome = record.outcome
+    return Episode(
+        plan=plan,
+        final_funds_cents=outcome.final_funds_cents or 0,
+        completed=completed,
+        failed=failed,
+        cancelled=cancelled,
+        outcome=OUTCOMES.get(outcome.terminal_reason or "", "truncated"),
+        ended_at=ended_at,
+        turns=outcome.turns or 0,
+    )
+
+
+def _cancelled(turn: TurnRecord) -> int:
+    """Return how many tasks were given up in a turn: only that answer has such a penalty."""
+    outputs = [result.get("output") for result in turn.results if isinstance(result, dict)]
+    return sum(isinstance(output, dict) and "cancel_penalty_per_domain" in output for output in outputs)
