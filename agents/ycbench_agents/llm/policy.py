@@ -31,7 +31,7 @@ from ycbench_env import load_config
 from ycbench_env.wrappers import Window, window
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.llm.message import ChatClient, ChatReply, Completion, Transport
@@ -107,6 +107,7 @@ class LLMPolicy:
         self._prices = prices
         self._memory = _Memory()
         self._runner: asyncio.Runner | None = None
+        self._closing: Callable[[], object] | None = None
         self._system(None, settings.keep_turns)  # a template that cannot be used is told at once
 
     @property
@@ -169,8 +170,14 @@ class LLMPolicy:
         if self._runner is None:
             # One loop for all turns: a client's connections live and die with the loop that opened them.
             self._runner = asyncio.Runner()
-            weakref.finalize(self, self._runner.close)
+            self._closing = weakref.finalize(self, self._runner.close)
         return cast("tuple[str, ...]", self._runner.run(self.decide(observation)).turn)
+
+    def close(self) -> None:
+        """End the event loop that ``act`` has opened, if any; it ends with the policy otherwise. The client stays."""
+        if self._closing is not None:
+            self._closing()
+        self._runner = self._closing = None
 
     def recall(self, observation: Observation, trace: JsonObject) -> tuple[str, ...]:
         """Return the turn of a recorded decision, without asking.

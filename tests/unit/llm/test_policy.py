@@ -371,9 +371,14 @@ def test_act_keeps_one_loop_for_all_turns_and_closes_it_in_the_end() -> None:
     assert len(loops) == 3
     assert len(set(loops)) == 1
     assert not loops[0].is_closed()
+    policy.close()
+    policy.close()
+    assert loops[0].is_closed()
+    play(YCBenchEnv(), policy, 1)
+    assert not loops[3].is_closed()
     del policy
     gc.collect()
-    assert loops[0].is_closed()
+    assert loops[3].is_closed()
 
 
 # ---- traces

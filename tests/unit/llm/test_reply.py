@@ -224,9 +224,11 @@ def test_calls_of_a_model_without_tools_are_not_run() -> None:
 def test_thoughts_are_left_out_wherever_they_stand() -> None:
     assert without_thoughts("a<think>b<think>c</think>d") == "ad"
     assert without_thoughts("a</think>b<reasoning>c</reasoning>d<thinking>e") == "bd"
+    assert without_thoughts("a<think>b</think>c</think>d") == "d"
     assert without_thoughts("a <b> thinks") == "a <b> thinks"
 
 
-def test_lines_of_many_shapes_take_linear_work() -> None:
-    assert command_blocks('task list "\n' * 20_000)  # ends
+def test_many_open_quotes_and_thoughts_are_read_at_once() -> None:
+    text = 'task list "\n' * 20_000
+    assert command_blocks(text) == ((text,),)
     assert command_blocks("<think>" * 20_000) == ()
