@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -106,7 +106,7 @@ def kill_at_a_random_moment(folder: Path, rng: random.Random) -> bool:
     finally:
         process.kill()
         process.communicate(timeout=DEADLINE_S)
-    return process.returncode == -9
+    return process.returncode == -signal.SIGKILL
 
 
 def test_twenty_kills_at_random_moments_change_nothing(tmp_path: Path, undisturbed: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_run_that_another_process_writes_is_refused_at_once_until_that_process
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "asked\n"
-        os.kill(process.pid, 19)  # SIGSTOP: it stays in the middle of the run
+        process.send_signal(signal.SIGSTOP)  # it stays in the middle of the run
         with pytest.raises(RunBusyError, match="another process or task is writing this run"):
             play_run_sync(resume_plan(tmp_path, Nobody()))
         assert read_run(tmp_path).outcome.status == "running"
@@ -166,3 +166,20 @@ def test_a_file_that_a_kill_left_torn_says_so_and_is_resumed(tmp_path: Path, und
     assert finish(tmp_path)[-1] == f"played finished {len(kept)} {TURNS - len(kept)}"
     assert same_run(read_run(tmp_path), read_run(undisturbed)) == []
     assert json.loads((tmp_path / "run.json").read_bytes())["outcome"]["status"] == "finished"
+
+
+def test_ctrl_c_ends_a_process_between_turns_and_the_run_goes_on_later(tmp_path: Path, undisturbed: Path) -> None:
+    process = start(tmp_path)
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in errors
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = len(list(read_run(tmp_path).turns()))
+    assert read_run(tmp_path).outcome.status == "running"
+    assert finish(tmp_path)[-1] == f"played finished {kept} {TURNS - kept}"
+    assert same_run(read_run(tmp_path), read_run(undisturbed)) == []

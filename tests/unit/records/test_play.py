@@ -22,6 +22,7 @@ from ycbench_agents.records import (
     RecordMismatchError,
     RunBusyError,
     RunPlan,
+    TurnRecord,
     play_run,
     play_run_sync,
     read_run,
@@ -245,6 +246,19 @@ def test_a_policy_that_stops_leaves_its_reason_and_a_run_that_goes_on_later(
     assert (resumed.replayed_turns, resumed.played_turns, policy.asked) == (2, 2, 2)
     assert resumed.record.outcome.reason is None
     assert same_run(resumed.record, read_run(undisturbed)) == []
+
+
+def test_a_stopped_run_is_running_again_while_it_is_resumed(tmp_path: Path, kit: Any) -> None:
+    play_run_sync(kit.plan(tmp_path, kit.thinker(stops_at=3)), kit.runtime())
+    seen: list[str] = []
+
+    def on_turn(plan: RunPlan, _turn: TurnRecord) -> None:
+        outcome = read_run(plan.folder).outcome
+        assert outcome.reason is None
+        seen.append(outcome.status)
+
+    play_run_sync(kit.plan(tmp_path), kit.runtime(on_turn=on_turn))
+    assert seen == ["running", "running"]
 
 
 def test_a_caller_can_stop_a_run_between_turns(tmp_path: Path, undisturbed: Path, kit: Any) -> None:
