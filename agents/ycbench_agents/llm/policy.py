@@ -268,15 +268,9 @@ class LLMPolicy:
     def _decided(self, asked: _Asked, sha256: str, completion: Completion, failed: Transport | None) -> Decision:
         reply = normalised(completion.reply)
         plan = self._settle(asked, reply)
-        trace = decision_trace(RecordedDecision(reply, sha256, asked.shrunk_to), self._cost_usd(reply))
+        cost = None if self._prices is None else cost_usd(self._settings.model, reply.usage, self._prices)
+        trace = decision_trace(RecordedDecision(reply, sha256, asked.shrunk_to), cost)
         return Decision(plan.turn, trace, _transport(completion.transport, failed))
-
-    def _cost_usd(self, reply: ChatReply) -> float | None:
-        """Return what a reply cost; a server that chooses the model itself says which one has answered."""
-        if self._prices is None:
-            return None
-        name = self._settings.model if self._prices.find(self._settings.model) else reply.model
-        return cost_usd(name or self._settings.model, reply.usage, self._prices)
 
     def _settle(self, asked: _Asked, reply: ChatReply) -> Plan:
         """Keep a reply in memory; returns what becomes of it."""
