@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -59,9 +60,9 @@ def _session(*, scratchpad: bool = True, **loop: object) -> Session:
     return Session(load_config("default", overrides={"loop": loop}, environ={}), 1, scratchpad=scratchpad)
 
 
-def _play(session: Session, *lines: str, first: Sequence[str] = ()) -> Paper:
+def _play(session: Session, *lines: str, first: Sequence[str] = (), by_hand: bool = False) -> Paper:
     paper = Paper()
-    play_turns(session, Lines(*lines), paper, first)
+    play_turns(session, Lines(*lines), paper, first, by_hand=by_hand)
     return paper
 
 
@@ -112,11 +113,56 @@ def test_what_is_no_command_of_the_prompt_takes_no_turn(line: str, words: str) -
     assert session.turns == []
 
 
+@pytest.mark.parametrize("slip", ["exit", "quit", " Quit ", "q", "help", "?", "exit()"])
+def test_a_person_who_types_a_programs_usual_words_is_told_those_of_the_prompt(slip: str) -> None:
+    session = _session()
+    paper = _play(session, slip, "task list", by_hand=True)
+    assert session.turns == ["task list"]
+    said = paper.said[1]
+    assert (":help" if "h" in slip or "?" in slip else ":quit") in said
+    assert "No turn was played" in said
+
+
+def test_what_the_usual_words_only_begin_with_is_a_turn() -> None:
+    session = _session()
+    _play(session, "exit now", "help task", by_hand=True)
+    assert session.turns == ["exit now", "help task"]
+
+
+def test_from_a_pipe_the_usual_words_are_turns_as_an_agents_would_be() -> None:
+    session = _session()
+    assert _play(session, "exit", "?").said == []
+    assert session.turns == ["exit", "?"]
+
+
+def test_a_person_is_told_first_where_help_is() -> None:
+    assert _play(_session(), by_hand=True).said[0].startswith("Each line is a turn. :help ")
+
+
 def test_pretty_shows_the_last_answers_laid_out() -> None:
     session = _session()
-    said = _play(session, "task list", ":pretty").said[0]
-    assert json.loads(said) == json.loads(session.observation["results"])
-    assert "\n" in said
+    first, second = _play(session, "task list; what", ":pretty").said[0].split("\n\n")
+    answers = [result["output"] for result in json.loads(session.observation["results"])]
+    assert first.startswith("> task list\n{\n")
+    assert second.startswith("> what\n{\n")
+    assert [json.loads(part.partition("\n")[2]) for part in (first, second)] == answers
+
+
+def test_pretty_shows_help_as_text_in_80_columns() -> None:
+    session = _session()
+    one, every = _play(session, "task accept --help", ":pretty", "--help", ":pretty").said
+    assert one.splitlines() == [
+        "> task accept --help",
+        "task accept: Take a task from the market",
+        "Usage: task accept --task-id TASK",
+        "  --task-id TASK  Which task (the id of a task, like Task-3)",
+    ]
+    assert "[--limit N] [--offset N]\n    Tasks on offer\n" in every
+    assert all(len(line) <= 80 for line in every.splitlines())
+
+
+def test_pretty_before_any_turn_says_that_there_is_nothing_yet() -> None:
+    assert "no answers yet" in _play(_session(), ":pretty").said[0]
 
 
 def test_saved_turns_can_be_played_again(tmp_path: Path) -> None:
@@ -237,6 +283,25 @@ def test_the_colour_screen_prints_the_same_text_without_its_control_characters(
     screen.show("Turn 1 " + "x" * 200 + "\n> \x1b[2J[red]")
     screen.say("[b]bye\x07")
     assert capsys.readouterr().out == "Turn 1 " + "x" * 200 + "\n> \\x1b[2J[red]\n[b]bye\\x07\n"
+
+
+def test_on_a_terminal_the_status_line_breaks_between_words_and_answers_stay_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Narrow(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Narrow()
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("TERM", "xterm")
+    status, answer = "Turn 1 | funds $200,000.00 | payroll $38,005.03 a month", '{"help":"' + "x y" * 30 + '"}'
+    ColourScreen().show(f"{status}\n{answer}")
+    *wrapped, whole = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
+    assert whole == answer
+    assert " ".join(line.rstrip() for line in wrapped) == status
+    assert all(len(line) <= 30 for line in wrapped)
 
 
 def test_the_plain_screen_writes_texts_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

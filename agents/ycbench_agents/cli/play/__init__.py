@@ -40,10 +40,11 @@ def play(config: Config, seed: int, *, scratchpad: bool, history: Path | None, r
     session = Session(config, seed, scratchpad=scratchpad)
     is_terminal = sys.stdout.isatty()
     screen: Screen = ColourScreen() if is_terminal else PlainScreen()
-    typist = _prompt(session, history) if is_terminal and sys.stdin.isatty() else Pipe()
+    by_hand = is_terminal and sys.stdin.isatty()
+    typist = _prompt(session, history) if by_hand else Pipe()
     code = 0
     try:
-        play_turns(session, typist, screen, turns)
+        play_turns(session, typist, screen, turns, by_hand=by_hand)
     except KeyboardInterrupt:
         complain("interrupted")
         code = INTERRUPTED

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ycbench_agents.cli.play import meta
 from ycbench_agents.cli.play.record import write_turns
@@ -12,6 +13,7 @@ from ycbench_agents.cli.play.record import write_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ycbench_agents.cli.play.knowledge import Row
     from ycbench_agents.cli.play.screen import Screen
     from ycbench_agents.cli.play.session import Session
     from ycbench_agents.cli.play.typist import Typist
@@ -20,9 +22,13 @@ __all__ = ["play_turns"]
 
 _OVER: Final = f"The episode is over. {meta.SAVE} FILE keeps the turns, {meta.QUIT} leaves."
 _OPEN: Final = f"The input ended before {meta.END}; that turn was not played."
+_NO_ANSWERS: Final = "There are no answers yet; the last turn had no commands."
+_COLUMNS: Final = 80  # of help; usual for terminals, and good to read
 
 
-def play_turns(session: Session, typist: Typist, screen: Screen, first: Sequence[str] = ()) -> None:
+def play_turns(
+    session: Session, typist: Typist, screen: Screen, first: Sequence[str] = (), *, by_hand: bool = False
+) -> None:
     """Play until the input ends or asks to leave.
 
     Args:
@@ -30,7 +36,10 @@ def play_turns(session: Session, typist: Typist, screen: Screen, first: Sequence
         typist: Where input comes from.
         screen: Where answers go.
         first: Turns to play before any input.
+        by_hand: Whether a person types, who is helped with the prompt; else each line counts as an agent's would.
     """
+    if by_hand:
+        screen.say(meta.OPENING)
     screen.show(session.observation["text"])
     for turn in first:
         if session.over is None:
@@ -45,8 +54,8 @@ def play_turns(session: Session, typist: Typist, screen: Screen, first: Sequence
                 screen.say(_OPEN)
                 return
             _play(session, screen, turn)
-        elif word.startswith(":"):
-            screen.say(_answer(session, line.strip()))
+        elif message := _for_the_prompt(session, line, by_hand=by_hand):
+            screen.say(message)
         elif word:
             _play(session, screen, line)
 
@@ -71,6 +80,13 @@ def _read_block(typist: Typist) -> str | None:
     return None
 
 
+def _for_the_prompt(session: Session, line: str, *, by_hand: bool) -> str | None:
+    """Return what to say to a line that the prompt answers itself, None to one for the game."""
+    if line.lstrip().startswith(":"):
+        return _answer(session, line.strip())
+    return meta.hint(line) if by_hand else None
+
+
 def _answer(session: Session, line: str) -> str:
     """Do what a line asks of the prompt itself and return what to say."""
     word, _, rest = line.partition(" ")
@@ -88,8 +104,16 @@ def _answer(session: Session, line: str) -> str:
 
 
 def _pretty(session: Session) -> str:
-    results = json.loads(session.observation["results"])
-    return json.dumps(results, indent=2, ensure_ascii=False)
+    results = cast("list[Row]", json.loads(session.observation["results"]))
+    return "\n\n".join(f"> {result['command']}\n{_laid_out(result['output'])}" for result in results) or _NO_ANSWERS
+
+
+def _laid_out(output: Row) -> str:
+    """Return an answer for reading: help as its lines, all else as JSON."""
+    if set(output) != {"help"}:
+        return json.dumps(output, indent=2, ensure_ascii=False)
+    wrap = textwrap.TextWrapper(_COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrap.fill(line) for line in cast("str", output["help"]).splitlines())
 
 
 def _save(session: Session, name: str) -> str:

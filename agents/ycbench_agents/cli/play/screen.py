@@ -53,8 +53,11 @@ class ColourScreen:
         self._console = output()
 
     def show(self, text: str) -> None:
-        """Print the text of an observation."""
-        self._console.print(coloured(shown(text)), soft_wrap=True)
+        """Print the text of an observation, its status line wrapped between words."""
+        status, *others = coloured(shown(text)).split("\n", allow_blank=True)
+        self._console.print(status)
+        if others:  # one line each, however long, so that they can be copied
+            self._console.print(Text("\n").join(others), soft_wrap=True)
 
     def say(self, message: str) -> None:
         """Print a message."""
