@@ -14,7 +14,7 @@ FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observ
 .PHONY: help demo test bench real-model check format conformance pins clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 # ---- the environment: a stamp file for each step, so that a second make is quick
 

@@ -9,7 +9,6 @@ import sys
 import tomllib
 import zipfile
 from importlib.metadata import PackageNotFoundError, requires
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -189,7 +188,5 @@ def test_no_lock_file_is_in_the_tree() -> None:
 def test_the_makefile_lists_every_target_in_its_help() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = next(line for line in text.splitlines() if line.startswith(".PHONY:")).split()[1:]
-    documented = {
-        "".join(takewhile(str.isalpha, line)) for line in text.splitlines() if re.match(r"[a-z]+:.*## ", line)
-    }
+    documented = {found[1] for line in text.splitlines() if (found := re.match(r"([a-z-]+):.*## ", line))}
     assert set(phony) == documented

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, cast
 
 from ycbench_agents.cli.console import cell, new_table, print_parts
@@ -33,7 +34,8 @@ def print_runs(runs: PlayedRuns) -> None:
     from ycbench_agents.cli.report import print_table  # noqa: PLC0415 -- imports rich
 
     print_table(suite_of(runs))
-    print_parts("", _run_table(runs))
+    sys.stdout.write("\n")
+    print_parts(_run_table(runs))
 
 
 def runs_json(runs: PlayedRuns) -> list[JsonObject]:

@@ -1,0 +1,154 @@
+"""Recorded runs on the command line, with a scripted model behind a real server on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ycbench_agents.cli import main
+from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.recorded.model import read_headers
+from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
+from ycbench_agents.llm.loopback.fault import FaultPlan
+from ycbench_agents.records import read_run
+
+GREEDY_SEED_3_CENTS = -1_630_305
+FREE = "[models.greedy]\nprompt = 0\ncompletion = 1.5\nas_of = 2026-01-01\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer(greedy_model) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "runs"
+
+
+def run_llm(server: LoopbackServer, runs: Path, *more: str) -> int:
+    options = ("--policy", "llm", "--model", "greedy", "--base-url", server.base_url, "--records", str(runs), "--quiet")
+    return main(["run", *options, *more])
+
+
+def folder_of(runs: Path) -> Path:
+    (path,) = runs.glob("*/run.json")
+    return path.parent
+
+
+def test_a_year_of_a_model_is_played_recorded_and_told(
+    server: LoopbackServer, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text(FREE, encoding="utf-8")
+    assert run_llm(server, runs, "--seeds", "3", "--prices", str(prices), "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    (run,) = document["runs"]
+    assert (run["status"], run["final_funds_cents"]) == ("finished", GREEDY_SEED_3_CENTS)
+    (episode,) = document["episodes"]
+    assert (episode["tasks_completed"], episode["tasks_failed"]) == (10, 9)
+    reply_tokens = run["totals"]["completion_tokens"]["sum"]
+    assert run["totals"]["cost_usd"] == {"sum": pytest.approx(reply_tokens * 1.5e-6), "unknown_turns": 0}
+    assert read_run(folder_of(runs)).identity.model == "greedy"
+
+
+def test_a_run_that_was_cut_off_is_found_again_and_a_finished_one_not_played_again(
+    server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_llm(server, runs, "--seeds", "1", "--max-turns", "3") == 0
+    asked = len(server.requests)
+    assert run_llm(server, runs, "--seeds", "1", "--max-turns", "3") == 0
+    assert main(["resume", str(runs), "--quiet"]) == 0
+    assert len(server.requests) == asked
+    assert "finished      3" in capsys.readouterr().out
+
+
+def test_a_server_that_refuses_leaves_a_run_that_resume_goes_on_with(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = FaultPlan(by_number={2: Status(401)})
+    with LoopbackServer(greedy_model, faults=refusal) as server:
+        assert run_llm(server, runs, "--seeds", "1", "--max-turns", "4") == 1
+        told = capsys.readouterr()
+        assert "HTTP 401" in told.err
+        assert f"go on with: ycbench resume {folder_of(runs)}" in told.err
+        assert read_run(folder_of(runs)).outcome.status == "stopped"
+        assert main(["resume", str(folder_of(runs)), "--quiet"]) == 0
+    assert read_run(folder_of(runs)).outcome.turns == 4
+    assert main(["replay", str(runs)]) == 0
+    assert "4 turns, all as recorded" in capsys.readouterr().out
+
+
+def test_replay_names_what_was_changed_in_a_record(
+    server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_llm(server, runs, "--seeds", "1", "--max-turns", "3")
+    path = folder_of(runs) / "turns.jsonl"
+    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+    turn = json.loads(lines[1])
+    turn["funds_cents"] += 1
+    path.write_text("".join([lines[0], json.dumps(turn) + "\n", lines[2]]), encoding="ascii")
+    capsys.readouterr()
+    assert main(["replay", str(runs)]) == 1
+    assert "turn 2: funds_cents" in capsys.readouterr().out
+
+
+def test_export_writes_a_line_of_json_a_turn(
+    server: LoopbackServer, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_llm(server, runs, "--seeds", "1", "--max-turns", "3")
+    capsys.readouterr()
+    out = tmp_path / "turns.jsonl"
+    assert main(["export", str(runs), "--out", str(out)]) == 0
+    assert main(["export", str(runs)]) == 0
+    assert capsys.readouterr().out == out.read_text(encoding="ascii")
+    turns = [json.loads(line) for line in out.read_text(encoding="ascii").splitlines()]
+    assert [turn["turn"] for turn in turns] == [1, 2, 3]
+    assert turns[0]["prompt"][0]["role"] == "system"
+    assert turns[0]["completion"][0]["role"] == "assistant"
+
+
+def test_scripted_policies_are_recorded_where_a_folder_is_named(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--policy", "greedy", "--seeds", "3", "--records", str(runs), "--quiet"]) == 0
+    assert "-$16,303.05" in capsys.readouterr().out
+    assert main(["replay", str(runs)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--policy", "llm"], "--model: got nothing"),
+        (["run", "--model", "m"], "no --policy llm"),
+        (["run", "--records", "r", "--model", "m"], "no --policy llm"),
+        (["run", "--policy", "llm", "--model", "m", "--param", "keep_turn=3"], "did you mean keep_turns?"),
+        (["run", "--policy", "llm", "--model", "m", "--system-prompt", "/no/such"], "--system-prompt /no/such"),
+        (["run", "--policy", "llm", "--model", "m", "--prices", "/no/such"], "/no/such: cannot be read"),
+        (["run", "--policy", "llm", "--model", "m", "--header", "x"], "expected 'NAME: VALUE'"),
+        (["run", "--policy", "llm", "--model", "m", "--concurrency", "0"], "Must be >= 1"),
+        (["resume"], "resume: got no folder"),
+        (["replay", "/no/such"], "expected that of a run"),
+        (["export", "/no/such"], "expected that of a run"),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_anything_is_played(
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_values_of_headers_stand_in_no_error() -> None:
+    assert read_headers(["X-Title: a: b"]) == {"X-Title": "a: b"}
+    with pytest.raises(UsageError) as error:
+        read_headers(["sk-secret"])
+    assert "sk-secret" not in str(error.value)
