@@ -6,8 +6,9 @@
 from ycbench_env.config.difference import Difference, diff_configs
 from ycbench_env.config.distribution import Beta, Constant, Distribution, Normal, Triangular, Uniform
 from ycbench_env.config.environment import RESERVED_VARIABLES
-from ycbench_env.config.loading import ConfigSource, load_config
+from ycbench_env.config.loading import ConfigSource, config_origins, load_config
 from ycbench_env.config.model import AgentConfig, Config, DistConfig, LoopConfig, SalaryTier, SimConfig, WorldConfig
+from ycbench_env.config.origin import Origin
 from ycbench_env.config.schema import FIELDS, Field
 from ycbench_env.config.source import preset_names
 
@@ -25,11 +26,13 @@ __all__ = [
     "Field",
     "LoopConfig",
     "Normal",
+    "Origin",
     "SalaryTier",
     "SimConfig",
     "Triangular",
     "Uniform",
     "WorldConfig",
+    "config_origins",
     "diff_configs",
     "load_config",
     "preset_names",

@@ -8,6 +8,7 @@ from typing import Final
 
 from ycbench_env.config.kind import ChoiceKind, TextKind
 from ycbench_env.config.layer import Layer
+from ycbench_env.config.origin import Origin
 from ycbench_env.config.schema import LEAVES, NO_EFFECT, nearest
 from ycbench_env.config.setting import show
 
@@ -40,7 +41,7 @@ def _layer(name: str, text: str) -> Layer:
     tree: dict[str, object] = {setting: _value(key, text)}
     for table in reversed(tables):
         tree = {table: tree}
-    return Layer(f"environment variable {name}", tree)
+    return Layer(Origin("environment", name), tree)
 
 
 def _value(key: str, text: str) -> object:

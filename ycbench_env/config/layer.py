@@ -11,6 +11,7 @@ import attrs
 from ycbench_env.config.consistency import AGREEMENTS, Agreement
 from ycbench_env.config.kind import SettingValue, UnfitError
 from ycbench_env.config.model import Config
+from ycbench_env.config.origin import ARGUMENT, Origin
 from ycbench_env.config.schema import DERIVED, DISTRIBUTIONS, LEAVES, NO_EFFECT, PARAMETERS, TABLES, nearest_key
 from ycbench_env.config.setting import show
 from ycbench_env.errors import ConfigError
@@ -23,11 +24,11 @@ class Layer:
     """Settings from one place.
 
     Attributes:
-        origin: The place in words, for messages.
+        origin: The place.
         tree: Nested tables of raw values, without ``extends``.
     """
 
-    origin: str
+    origin: Origin
     tree: Mapping[str, object]
 
 
@@ -36,7 +37,7 @@ class _Leaf:
     """A legal value and where it comes from."""
 
     value: SettingValue
-    origin: str
+    origin: Origin
 
 
 @attrs.define
@@ -80,7 +81,7 @@ class Merger:
             else:
                 self._note(layer.origin, key, value, _unknown(table, name, value))
 
-    def _put(self, key: str, raw: object, origin: str) -> None:
+    def _put(self, key: str, raw: object, origin: Origin) -> None:
         """Lays one value over the lower ones, or notes that it is illegal."""
         try:
             leaf = _Leaf(LEAVES[key].read(raw), origin)
@@ -104,7 +105,7 @@ class Merger:
             for other in [other for other in self._leaves if other.startswith(distribution + ".")]:
                 del self._leaves[other]
 
-    def _note(self, origin: str, key: str, value: object, what: str) -> None:
+    def _note(self, origin: Origin, key: str, value: object, what: str) -> None:
         """Notes a problem with one value."""
         self.problems.append(f"{origin}: {key} = {show(value)}: {what}")
 
@@ -115,6 +116,10 @@ class Merger:
         values = {key: leaf.value for key, leaf in self._leaves.items()}
         self.problems.extend(self._describe(broken) for broken in AGREEMENTS if broken.is_broken_by(values))
         return values
+
+    def origins(self) -> dict[str, Origin]:
+        """Returns where each legal value comes from, by dotted key in the order of the list of settings."""
+        return {key: self._leaves[key].origin for key in LEAVES if key in self._leaves}
 
     def _check_parameters(self, distribution: str) -> None:
         """Notes parameters that the distribution's type lacks or does not have; forgets the latter."""
@@ -177,6 +182,6 @@ def check_config(config: Config) -> None:
         ConfigError: They do not; the message lists all that is wrong.
     """
     merger = Merger()
-    merger.add([Layer("argument", config.to_dict())])
+    merger.add([Layer(ARGUMENT, config.to_dict())])
     merger.finish()
     raise_problems(merger.problems)

@@ -4,22 +4,21 @@ import os
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from ycbench_env.config.build import build
 from ycbench_env.config.environment import environment_layers
+from ycbench_env.config.kind import SettingValue
 from ycbench_env.config.layer import Layer, Merger, raise_problems
 from ycbench_env.config.model import Config
+from ycbench_env.config.origin import ARGUMENT, Origin
 from ycbench_env.config.setting import show
 from ycbench_env.config.source import Document, chain_of, open_document
 from ycbench_env.errors import ConfigError, ConfigWarning
 
-__all__ = ["ConfigSource", "load_config"]
+__all__ = ["ConfigSource", "config_origins", "load_config"]
 
 ConfigSource = str | os.PathLike[str] | Mapping[str, object] | Config
 """Whatever a configuration can be loaded from."""
-
-_ARGUMENT: Final = "argument"
 
 
 def load_config(
@@ -50,22 +49,63 @@ def load_config(
     """
     if isinstance(source, Config) and not overrides:
         return source
-    merger = Merger()
-    layers = _layers(source, environ, Path() if base_dir is None else Path(base_dir), merger)
-    if overrides is not None:
-        layers.append(Layer(_ARGUMENT, _tables(overrides, "overrides")))
-    merger.add(layers)
-    values = merger.finish()
-    raise_problems(merger.problems)
+    merger, values = _merge(source, overrides, environ, base_dir)
     for message in merger.ignored.values():
         warnings.warn(message, ConfigWarning, stacklevel=2)
     return build(values)
 
 
+def config_origins(
+    source: ConfigSource = "default",
+    *,
+    overrides: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    base_dir: str | os.PathLike[str] | None = None,
+) -> dict[str, Origin]:
+    """Returns where each value of ``load_config`` with the same arguments comes from: the strongest that gives it.
+
+    Args:
+        source: As of ``load_config``, and so are all arguments.
+        overrides: Tables that go before everything else.
+        environ: Environment variables; None for those of the process, ``{}`` for none.
+        base_dir: Where relative paths in ``source`` start; None for the working directory.
+
+    Returns:
+        The place of each single value by its dotted key, such as ``world.dist.required_qty.low``, in the order of the
+        list of settings.
+
+    Raises:
+        ConfigError: As ``load_config`` does; it alone warns of keys without effect.
+    """
+    merger, _ = _merge(source, overrides, environ, base_dir)
+    return merger.origins()
+
+
+def _merge(
+    source: ConfigSource,
+    overrides: Mapping[str, object] | None,
+    environ: Mapping[str, str] | None,
+    base_dir: str | os.PathLike[str] | None,
+) -> tuple[Merger, Mapping[str, SettingValue]]:
+    """Returns all layers laid over each other, and the legal values by dotted key.
+
+    Raises:
+        ConfigError: There are problems; the message lists all of them.
+    """
+    merger = Merger()
+    layers = _layers(source, environ, Path() if base_dir is None else Path(base_dir), merger)
+    if overrides is not None:
+        layers.append(Layer(ARGUMENT, _tables(overrides, "overrides")))
+    merger.add(layers)
+    values = merger.finish()
+    raise_problems(merger.problems)
+    return merger, values
+
+
 def _layers(source: object, environ: Mapping[str, str] | None, base: Path, merger: Merger) -> list[Layer]:
     """Returns the layers of a source, lowest first, and notes what is wrong with the chain and the environment."""
     if isinstance(source, Config):
-        return [Layer(f"configuration {source.name}", source.to_dict())]
+        return [Layer(Origin("configuration", source.name), source.to_dict())]
     document = _document(source, base)
     chain = chain_of(document)
     variables, unknown = environment_layers(os.environ if environ is None else environ)
@@ -80,7 +120,7 @@ def _document(source: object, base: Path) -> Document:
     """Returns what a source that is no configuration declares."""
     if isinstance(source, str | os.PathLike):
         return open_document(source, base)  # pyright: ignore[reportUnknownArgumentType] - a path of bytes is refused there
-    return Document(_ARGUMENT, _ARGUMENT, base, _tables(source, "source"))
+    return Document(ARGUMENT, str(ARGUMENT), base, _tables(source, "source"))
 
 
 def _tables(value: object, parameter: str) -> Mapping[str, object]:

@@ -9,6 +9,7 @@ from typing import Final
 import attrs
 
 from ycbench_env.config.layer import Layer
+from ycbench_env.config.origin import Origin
 from ycbench_env.config.schema import nearest
 from ycbench_env.config.setting import show
 from ycbench_env.errors import ConfigError
@@ -24,13 +25,13 @@ class Document:
     """Settings as one preset, file or mapping declares them.
 
     Attributes:
-        label: What messages call it.
+        origin: The place.
         identity: Equal for two ways to name the same preset or file.
         directory: Where relative paths in it start.
         tree: Its tables, ``extends`` included.
     """
 
-    label: str
+    origin: Origin
     identity: str
     directory: Path
     tree: Mapping[str, object]
@@ -38,7 +39,7 @@ class Document:
     @property
     def layer(self) -> Layer:
         """The settings without ``extends``."""
-        return Layer(self.label, {key: value for key, value in self.tree.items() if key != "extends"})
+        return Layer(self.origin, {key: value for key, value in self.tree.items() if key != "extends"})
 
 
 @attrs.frozen
@@ -65,8 +66,8 @@ def _preset(name: str) -> Document:
     from importlib import resources  # noqa: PLC0415 - as above
 
     data = resources.files("ycbench_env").joinpath("presets").joinpath(name + _SUFFIX).read_bytes()
-    label = f"preset {name}"
-    return Document(label, label, Path(), _parse(data, label, name))
+    origin = Origin("preset", name)
+    return Document(origin, str(origin), Path(), _parse(data, str(origin), name))
 
 
 def open_document(reference: str | os.PathLike[str], directory: Path) -> Document:
@@ -92,7 +93,7 @@ def open_document(reference: str | os.PathLike[str], directory: Path) -> Documen
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
         message = f"{path}: cannot be read as a configuration file: {_reason(error)}"
         raise ConfigError(message) from None
-    return Document(str(path), str(path.resolve()), path.parent, _parse(data, str(path), path.stem))
+    return Document(Origin("file", str(path)), str(path.resolve()), path.parent, _parse(data, str(path), path.stem))
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -133,7 +134,7 @@ def chain_of(document: Document) -> Chain:
         try:
             documents.append(_parent(documents))
         except ConfigError as error:
-            labels = " -> ".join(each.label for each in documents)
+            labels = " -> ".join(str(each.origin) for each in documents)
             return _chain(documents, (f"{labels} -> extends: {error}",))
     return _chain(documents, ())
 
@@ -156,6 +157,6 @@ def _parent(documents: list[Document]) -> Document:
         raise ConfigError(message)
     parent = open_document(reference, child.directory)
     if any(parent.identity == each.identity for each in documents):
-        message = f"{parent.label}: a cycle; one of them must extend something else"
+        message = f"{parent.origin}: a cycle; one of them must extend something else"
         raise ConfigError(message)
     return parent

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.failure import USAGE, UsageError
 from ycbench_agents.cli.source import load, read_overrides
 from ycbench_agents.cli.streams import complain, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["diff", "list_presets", "show", "validate"]
 
@@ -25,24 +24,14 @@ def show(source: str, settings: Sequence[str], *, with_origin: bool) -> int:
         UsageError: It cannot be used.
     """
     overrides = read_overrides(settings)
-    config = load(source, overrides)
-    text = config.to_toml()
+    text = load(source, overrides).to_toml()
     if with_origin:
-        from ycbench_agents.cli.origin import origins, toml_with_origins  # noqa: PLC0415 -- rarely needed
+        from ycbench_agents.cli.origin import toml_with_origins  # noqa: PLC0415 -- rarely needed
+        from ycbench_env.config import config_origins  # noqa: PLC0415 -- slow to import
 
-        keys = frozenset(_dotted(config.to_dict()))
-        text = toml_with_origins(text, origins(source, overrides, os.environ, keys))
+        text = toml_with_origins(text, config_origins(source, overrides=overrides))
     sys.stdout.write(_in_stdout_encoding(text))
     return 0
-
-
-def _dotted(table: Mapping[str, object], prefix: str = "") -> Iterator[str]:
-    """Yield the dotted keys of nested tables."""
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _dotted(cast("Mapping[str, object]", value), f"{prefix}{name}.")
-        else:
-            yield prefix + name
 
 
 def _in_stdout_encoding(toml: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.cli.origin import origins
 from ycbench_agents.cli.settings import diff, list_presets, show, validate
 from ycbench_env import load_config
 
@@ -52,30 +51,23 @@ def test_what_show_prints_in_a_poor_encoding_is_valid_toml(monkeypatch: pytest.M
     assert tomllib.loads(raw.getvalue().decode("ascii"))["sim"]["company_name"] == "é\U0001f600"
 
 
-def test_each_setting_comes_from_the_highest_place_that_sets_it(chain: Path, tmp_path: Path) -> None:
-    keys = frozenset(
-        {
-            "name",
-            "sim.horizon_years",
-            "world.accrual",
-            "world.dist.skill_boost.value",
-            "world.num_clients",
-            "world.num_employees",
-            "world.num_market_tasks",
-        }
-    )
-    environ = {"YCBENCH_SIM__HORIZON_YEARS": "2", "YCBENCH_NAME": "x", "HOME": "/"}
-    found = origins(str(chain), {"world": {"num_market_tasks": 9}}, environ, keys)
+def test_each_setting_is_shown_with_the_place_that_it_comes_from(
+    chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("YCBENCH_SIM__HORIZON_YEARS", "2")
+    show(str(chain), ("world.num_market_tasks=9",), with_origin=True)
+    lines = capsys.readouterr().out.splitlines()
     base = str(tmp_path / "below" / "base.toml")
-    assert found == {
-        "name": str(chain),
-        "world.num_employees": str(chain),
-        "world.num_clients": base,
-        "world.accrual": "preset reference",
-        "world.num_market_tasks": "--set",
-        "sim.horizon_years": "YCBENCH_SIM__HORIZON_YEARS",
-        "world.dist.skill_boost.value": base,
-    }
+    for setting in (
+        f'name = "top"  # {chain}',
+        f"num_employees = 6  # {chain}",
+        f"num_clients = 4  # {base}",
+        'accrual = "until_midnight"  # preset reference',
+        "num_market_tasks = 9  # --set",
+        "horizon_years = 2  # YCBENCH_SIM__HORIZON_YEARS",
+        f"value = 0.1  # {base}",
+    ):
+        assert setting in lines
 
 
 def test_every_setting_of_every_preset_has_an_origin(capsys: pytest.CaptureFixture[str]) -> None:
