@@ -136,6 +136,17 @@ def test_lone_surrogates_are_sent_and_read_as_replacement_characters() -> None:
     assert completion.reply.content == "a\ufffdb \U0001f4b8"
 
 
+def test_a_proxy_for_the_world_is_not_asked_for_a_server_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with LoopbackServer(ready) as server:
+        assert completed(client(server)).reply.content == "Ready."
+        named = client(server, base_url=server.base_url.replace("127.0.0.1", "localhost"))
+        assert completed(named).reply.content == "Ready."
+        elsewhere = client(server, base_url="http://example.invalid/v1", max_retries=0)
+        assert "ConnectError" in str(refused(elsewhere))
+
+
 # ---- faults that go away
 
 

@@ -122,6 +122,15 @@ def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
         assert sent(server, body)[0] == 400
 
 
+def test_a_body_of_unknown_length_is_refused_and_the_connection_closed() -> None:
+    with LoopbackServer(hello) as server:
+        line = Line(server)
+        line.http.request("POST", "/v1/chat/completions", headers={"Content-Length": "many"})
+        response = line.http.getresponse()
+        assert (response.status, response.read() != b"") == (400, True)
+        line.close()
+
+
 def test_a_conversation_that_servers_refuse_is_refused_unless_that_is_switched_off() -> None:
     body = {**BODY, "messages": [SYSTEM, USER, USER]}
     with LoopbackServer(hello) as server:
@@ -253,7 +262,17 @@ def test_a_rate_is_about_the_share_that_fails_and_reaches_every_kind() -> None:
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    command = [sys.executable, "-m", "ycbench_agents.llm.loopback", "--model", "greedy", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "ycbench_agents.llm.loopback",
+        "--model",
+        "greedy",
+        "--port",
+        "0",
+        "--faults",
+        "0.0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 -- this project's own
         assert process.stdout is not None
         address = next(word.rstrip(";") for word in process.stdout.readline().split() if word.startswith("http"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import threading
 from typing import TYPE_CHECKING, Final
 
@@ -60,11 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _model(given.model, given.seed), FaultPlan(rate=given.faults, seed=given.seed), port=given.port
     )
     try:
-        with server:
+        with server, contextlib.suppress(KeyboardInterrupt):
             print(f"{given.model} listens on {server.base_url}; Ctrl-C ends it", flush=True)  # noqa: T201 -- its output
             threading.Event().wait()
-    except KeyboardInterrupt:
-        return 0
     except OSError as error:
         print(f"cannot listen on port {given.port} ({error.strerror}); choose another --port")  # noqa: T201 -- its output
         return 1
