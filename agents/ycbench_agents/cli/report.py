@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from ycbench_agents.cli.source import Override
     from ycbench_agents.cli.suite import Episode, Plan, Rules, Suite
     from ycbench_env import Config
 
-__all__ = ["group_line", "missing_lines", "print_table", "suite_json"]
+__all__ = ["group_line", "missing_lines", "print_overrides", "print_table", "suite_json"]
+
+
+def print_overrides(overrides: Sequence[Override]) -> None:
+    """Print which settings options and variables decided, one a line, and an empty line; nothing for none."""
+    if overrides:
+        lines = [f"in force: {each.key} = {json.dumps(each.value)} ({each.place})" for each in overrides]
+        print_parts(Text("\n").join(cell(line) for line in lines))
+        sys.stdout.write("\n")
 
 
 def print_table(suite: Suite) -> None:
@@ -77,6 +87,7 @@ def suite_json(suite: Suite, configs: Mapping[str, Config], rules: Rules) -> str
         "interrupted": suite.interrupted,
         "parameters": dict(rules.parameters),
         "max_turns": rules.max_turns,
+        "overrides": [{"key": each.key, "value": each.value, "origin": each.place} for each in rules.overrides],
         "configurations": {label: {"digest": config.digest()} for label, config in configs.items()},
         "episodes": [_episode(episode) for episode in suite.episodes],
         "missing": [_plan(plan) for plan in suite.missing],

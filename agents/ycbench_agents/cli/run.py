@@ -13,17 +13,18 @@ from ycbench_agents.cli.failure import INTERRUPTED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
-from ycbench_agents.cli.source import load_all
+from ycbench_agents.cli.source import load_all, overrides_in_force
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.suite import Rules, make_plans, play_suite
 from ycbench_agents.cli.values import read_parameters, read_seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ycbench_agents.cli.suite import Plan, Suite
     from ycbench_agents.figure import FundsCurve
     from ycbench_agents.rollout import Trajectory
+    from ycbench_env import Config
 
 __all__ = ["Recording", "RunRequest", "demo", "run"]
 
@@ -83,7 +84,7 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
         return _run_recorded(request, recording)
     _refuse_model_options(recording)
     configs = load_all(request.presets, request.files, request.settings)
-    rules = Rules(read_parameters(request.parameters), request.max_turns)
+    rules = _rules(request, configs)
     plans = make_plans(request.policies, list(configs), read_seeds(request.seeds))
     with watching(len(plans), quiet=request.quiet) as watcher:
         suite = play_suite(plans, configs, watcher, rules)
@@ -92,8 +93,15 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
 
         sys.stdout.write(suite_json(suite, configs, rules) + "\n")
     else:
-        _print(suite)
+        _print(suite, rules)
     return _exit_code(suite)
+
+
+def _rules(request: RunRequest, configs: Mapping[str, Config]) -> Rules:
+    """Return what holds for all episodes of a request."""
+    first = next(iter([*request.presets, *request.files]), "default")
+    overrides = overrides_in_force(first, request.settings, next(iter(configs.values())))
+    return Rules(read_parameters(request.parameters), request.max_turns, overrides)
 
 
 def _run_recorded(request: RunRequest, recording: Recording) -> int:
@@ -101,11 +109,12 @@ def _run_recorded(request: RunRequest, recording: Recording) -> int:
     from ycbench_agents.cli.recorded.command import Matrix, play_matrix  # noqa: PLC0415 -- slow to import
     from ycbench_agents.cli.recorded.playing import Watching  # noqa: PLC0415 -- as above
     from ycbench_agents.cli.recorded.results import print_runs, runs_json, suite_of  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.report import print_overrides, suite_json  # noqa: PLC0415 -- imports rich
 
     if LLM not in request.policies:
         _refuse_model_options(recording)
     configs = load_all(request.presets, request.files, request.settings)
-    rules = Rules(read_parameters(request.parameters), request.max_turns)
+    rules = _rules(request, configs)
     matrix = Matrix(
         policies=request.policies,
         configs=configs,
@@ -117,11 +126,10 @@ def _run_recorded(request: RunRequest, recording: Recording) -> int:
     )
     runs = play_matrix(matrix, Watching(recording.concurrency, live=recording.live, quiet=request.quiet))
     if request.as_json:
-        from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
-
         document = json.loads(suite_json(suite_of(runs), configs, rules))
         sys.stdout.write(json.dumps({**document, "runs": runs_json(runs)}, indent=2, allow_nan=False) + "\n")
     else:
+        print_overrides(rules.overrides)
         print_runs(runs)
     sys.stdout.flush()
     runs.complain()
@@ -149,6 +157,7 @@ def demo(out: Path, *, quiet: bool) -> int:
     from ycbench_agents.figure import funds_curve, save_funds_figure  # noqa: PLC0415 -- imports matplotlib
 
     configs = load_all((), (), (), fallback=_DEMO_PRESETS)
+    rules = Rules(overrides=overrides_in_force(_DEMO_PRESETS[0], (), configs[_DEMO_PRESETS[0]]))
     plans = make_plans(_DEMO_POLICIES, list(configs), _DEMO_SEEDS)
     curves: list[FundsCurve] = []
 
@@ -157,12 +166,12 @@ def demo(out: Path, *, quiet: bool) -> int:
 
     with watching(len(plans), quiet=quiet) as watcher:
         suite = play_suite(plans, configs, watcher, keep=keep)
-    _print(suite)
+    _print(suite, rules)
     if curves:
         from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
 
         results, figure = out / "results.json", out / "funds.png"
-        _write(out, results, lambda part: write_ascii(part, suite_json(suite, configs, Rules()) + "\n"))
+        _write(out, results, lambda part: write_ascii(part, suite_json(suite, configs, rules) + "\n"))
         _write(out, figure, lambda part: save_funds_figure(curves, part))
         sys.stdout.write(f"wrote {results} and {figure}\n")
     return _exit_code(suite)
@@ -190,9 +199,10 @@ def _make_folder(folder: Path) -> None:
         raise UsageError(msg) from None
 
 
-def _print(suite: Suite) -> None:
-    from ycbench_agents.cli.report import print_table  # noqa: PLC0415 -- imports rich
+def _print(suite: Suite, rules: Rules) -> None:
+    from ycbench_agents.cli.report import print_overrides, print_table  # noqa: PLC0415 -- imports rich
 
+    print_overrides(rules.overrides)
     print_table(suite)
 
 

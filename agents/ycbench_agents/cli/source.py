@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from functools import reduce
 from typing import TYPE_CHECKING
 
+import attrs
+
 from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.origin import label
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.values import Tables, read_settings
 
@@ -15,7 +19,22 @@ if TYPE_CHECKING:
 
     from ycbench_env import Config
 
-__all__ = ["load", "load_all", "load_one", "read_overrides"]
+__all__ = ["Override", "load", "load_all", "load_one", "overrides_in_force", "read_overrides"]
+
+
+@attrs.frozen
+class Override:
+    """A setting that an option or a variable decided, whatever file or preset is played.
+
+    Args:
+        key: Its dotted key.
+        value: Its value, as JSON has it.
+        place: ``--set``, or the name of the variable.
+    """
+
+    key: str
+    value: object
+    place: str
 
 
 def read_overrides(settings: Sequence[str]) -> Tables:
@@ -99,3 +118,22 @@ def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> 
         msg = f"got --preset {preset} and --config {file}, expected one of them"
         raise UsageError(msg)
     return load(file or preset or "default", read_overrides(settings))
+
+
+def overrides_in_force(source: str | Path, settings: Sequence[str], config: Config) -> tuple[Override, ...]:
+    """Return what options and variables decided, in the order of the settings; it is the same whatever is loaded.
+
+    Args:
+        source: Name of a preset, or path of a file.
+        settings: Values of ``--set``.
+        config: What was loaded from both.
+    """
+    from ycbench_env.config import config_origins  # noqa: PLC0415 -- slow to import, and --help does not need it
+
+    values = config.to_dict()
+    origins = config_origins(source, overrides=read_overrides(settings) or None)
+    return tuple(
+        Override(key, reduce(lambda table, name: table[name], key.split("."), values), label(origin))
+        for key, origin in origins.items()
+        if origin.kind in {"argument", "environment"}
+    )

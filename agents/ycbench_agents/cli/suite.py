@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ycbench_agents.base import Policy
+    from ycbench_agents.cli.source import Override
     from ycbench_agents.rollout import Trajectory
     from ycbench_env import Config, Observation, YCBenchEnv
 
@@ -48,10 +49,12 @@ class Rules:
     Args:
         parameters: Parameters of every policy.
         max_turns: Turns after which an episode is cut off, None for no limit.
+        overrides: Settings that hold whatever file or preset is played.
     """
 
     parameters: Mapping[str, object] = attrs.field(factory=dict[str, object])
     max_turns: int | None = None
+    overrides: tuple[Override, ...] = ()
 
 
 _NO_RULES: Final = Rules()

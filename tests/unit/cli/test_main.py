@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -158,6 +159,37 @@ def test_run_prints_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert all(len(line) <= 80 for line in lines)
     assert lines[-1] == "2 of 2 episodes run"
+
+
+def test_run_says_which_options_and_variables_changed_its_settings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("YCBENCH_WORLD__NUM_CLIENTS", "3")
+    request = ["run", "--max-turns", "1", "--set", "world.initial_funds_cents=100", "sim.company_name=[b]A[/b]"]
+    assert main(request) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:5] == [
+        'in force: sim.company_name = "[b]A[/b]" (--set)',
+        "in force: world.initial_funds_cents = 100 (--set)",
+        "in force: world.num_clients = 3 (YCBENCH_WORLD__NUM_CLIENTS)",
+        "",
+        lines[4],
+    ]
+    assert lines[4].startswith("policy preset")
+    assert main([*request, "--json"]) == 0
+    overrides = json.loads(capsys.readouterr().out)["overrides"]
+    assert [(each["key"], each["value"]) for each in overrides] == [
+        ("sim.company_name", "[b]A[/b]"),
+        ("world.initial_funds_cents", 100),
+        ("world.num_clients", 3),
+    ]
+
+
+def test_a_key_without_effect_is_warned_of_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[agent]\nmodel = "x"\n', encoding="utf-8")
+    assert main(["run", "--config", str(path), "--max-turns", "1"]) == 0
+    assert capsys.readouterr().err.count("agent.model has no effect here") == 1
 
 
 def test_settings_and_files_reach_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

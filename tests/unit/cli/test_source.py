@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.cli.source import load, load_all, load_one, read_overrides
+from ycbench_agents.cli.source import Override, load, load_all, load_one, overrides_in_force, read_overrides
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +86,28 @@ def test_settings_of_words_take_numbers_as_words() -> None:
         "sim": {"company_name": "7"},
         "world": {"accrual": "until_midnight", "num_employees": 7},
     }
+
+
+def test_options_and_variables_are_in_force_each_once_and_the_stronger_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("YCBENCH_WORLD__NUM_CLIENTS", "3")
+    monkeypatch.setenv("YCBENCH_WORLD__DIST__REQUIRED_QTY__LOW", "300")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[world]\nnum_employees = 2\nnum_clients = 2\n[world.dist.required_qty]\ntype = "uniform"\n'
+        "low = 1\nhigh = 301\n",
+        encoding="utf-8",
+    )
+    settings = ("world.num_employees=9", "sim.start_date=2025-02-01", "world.num_market_tasks=200")
+    assert overrides_in_force(path, settings, load(path, read_overrides(settings))) == (
+        Override("sim.start_date", "2025-02-01", "--set"),
+        Override("world.num_employees", 9, "--set"),
+        Override("world.num_market_tasks", 200, "--set"),  # also where nothing changes by it
+        Override("world.num_clients", 3, "YCBENCH_WORLD__NUM_CLIENTS"),
+        Override("world.dist.required_qty.low", 300.0, "YCBENCH_WORLD__DIST__REQUIRED_QTY__LOW"),
+    )
+
+
+def test_nothing_is_in_force_where_nothing_was_said() -> None:
+    assert overrides_in_force("reference", (), load("reference")) == ()

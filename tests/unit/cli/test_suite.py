@@ -9,6 +9,7 @@ import pytest
 
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.report import group_line, missing_lines, print_table, suite_json
+from ycbench_agents.cli.source import Override
 from ycbench_agents.cli.statistic import groups
 from ycbench_agents.cli.suite import Episode, Plan, Rules, Suite, make_plans, play_suite
 from ycbench_env import Config, load_config
@@ -156,7 +157,8 @@ def test_json_is_strict_and_complete(greedy: Suite, configs: dict[str, Config]) 
     def refuse(constant: str) -> None:
         pytest.fail(f"{constant} is no JSON")
 
-    text = suite_json(greedy, configs, Rules({"depth": 2}, 5))
+    overrides = (Override("world.num_employees", 9, "--set"), Override("sim.company_name", "é", "YCBENCH_X"))
+    text = suite_json(greedy, configs, Rules({"depth": 2}, 5, overrides))
     document = json.loads(text, parse_constant=refuse)
     assert text.isascii()
     assert list(document) == [
@@ -166,6 +168,7 @@ def test_json_is_strict_and_complete(greedy: Suite, configs: dict[str, Config]) 
         "interrupted",
         "parameters",
         "max_turns",
+        "overrides",
         "configurations",
         "episodes",
         "missing",
@@ -173,6 +176,10 @@ def test_json_is_strict_and_complete(greedy: Suite, configs: dict[str, Config]) 
     ]
     assert document["parameters"] == {"depth": 2}
     assert document["max_turns"] == 5
+    assert document["overrides"] == [
+        {"key": "world.num_employees", "value": 9, "origin": "--set"},
+        {"key": "sim.company_name", "value": "é", "origin": "YCBENCH_X"},
+    ]
     assert document["configurations"] == {"default": {"digest": configs["default"].digest()}}
     assert document["episodes"][2] == {
         "policy": "greedy",
