@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 import attrs
 
 from ycbench_env.json_text import text_json
+from ycbench_env.rules.standing import is_adversarial
 from ycbench_env.types.evolve import kept
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
@@ -93,7 +94,7 @@ class Client:
         tier: Standard, Premium or Enterprise.
         specialties: Indices of domains, as drawn.
         trust_milli: Trust, units of 1/1,000.
-        loyalty_milli: Hidden. Below -300 the client inflates the work of its tasks.
+        loyalty_milli: Hidden. What decides ``is_adversarial``, and by how much the work grows.
         reward_multiplier_milli: Hidden. Factor of its rewards on the initial market.
     """
 
@@ -105,6 +106,11 @@ class Client:
     reward_multiplier_milli: int
 
     KEPT: ClassVar[Kept] = {}
+
+    @property
+    def is_adversarial(self) -> bool:
+        """Hidden. Whether it inflates the work of its tasks once they are accepted. Source: Y-2.3."""
+        return is_adversarial(self.loyalty_milli)
 
 
 @attrs.frozen(slots=False)

@@ -159,6 +159,16 @@ class State:
         "tasks": ("active_indices", "standing", "status_counts"),
     }
 
+    def __repr__(self) -> str:
+        """Return one line; a whole world would fill pages, and the run seed is hidden."""
+        own = ", ".join(f"{count} {status}" for status, count in self.status_counts.items() if count) or "none"
+        sizes = f"{len(self.employees)} employees, {len(self.clients)} clients, {len(self.market)} tasks on the market"
+        over = f", over: {self.end_reason}" if self.end_reason else ""
+        return (
+            f"<State {self.sim_time}, funds {dollars(self.funds_cents)}, {sizes}, {own} of its own, "
+            f"turn {self.turns_played}{over}>"
+        )
+
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         """Return the state itself: nothing in it can change."""
         return self

@@ -453,3 +453,38 @@ def played_and_asked(config: Config, seed: int, commands: int) -> list[State]:
         state = transition(state, some_command(state, rng)).state
         states.append(state)
     return states
+
+
+# ---- as text
+
+
+def test_a_state_as_text_is_one_line_that_tells_how_the_company_stands() -> None:
+    state = initial_state(load_config("default", environ={}), 1)
+    assert repr(state) == (
+        "<State 2025-01-01T09:00:00, funds $200,000.00, 8 employees, 6 clients, 200 tasks on the market, "
+        "none of its own, turn 0>"
+    )
+
+
+def test_a_state_as_text_counts_its_tasks_and_says_that_the_episode_is_over() -> None:
+    state = started(tiny_state(), "Task-1", "Emp_1")
+    later = attrs.evolve(state, terminal_reason="bankruptcy", turns_played=7, funds_cents=-1)
+    assert "funds -$0.01" in repr(later)
+    assert repr(later).endswith("on the market, 1 active of its own, turn 7, over: bankruptcy>")
+
+
+def test_a_state_as_text_does_not_tell_its_hidden_seed() -> None:
+    config = load_config("default", environ={})
+    seed = 314_159_265
+    assert str(seed) not in repr(initial_state(config, seed))
+    assert repr(attrs.evolve(initial_state(config, 1), run_seed=seed)) == repr(initial_state(config, 1))
+
+
+@pytest.mark.parametrize(
+    ("loyalty_milli", "adversarial"), [(-1_000, True), (-301, True), (-300, False), (1_000, False)]
+)
+def test_a_client_is_adversarial_below_a_loyalty_of_three_tenths_disloyal(
+    loyalty_milli: int, adversarial: bool
+) -> None:
+    client = attrs.evolve(tiny_client(), loyalty_milli=loyalty_milli)
+    assert client.is_adversarial is adversarial

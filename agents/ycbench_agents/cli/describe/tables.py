@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["hidden_parts", "visible_parts"]
 
-_ADVERSARIAL_BELOW_MILLI: Final = -300  # as ycbench_env.types.Client says of `loyalty_milli`
 _MILLI: Final = 1_000
 _WARNING: Final = "bold red"
 _E4: Final = 10_000
@@ -108,7 +107,7 @@ def _true_clients(clients: Iterable[Client]) -> Table:
         table.add_row(
             cell(client.name),
             cell(f"{client.loyalty_milli / _MILLI:.3f}"),
-            _yes_or_no(client.loyalty_milli < _ADVERSARIAL_BELOW_MILLI),
+            _yes_or_no(client.is_adversarial),
             cell(f"{client.reward_multiplier_milli / _MILLI:.2f}"),
         )
     return table
