@@ -15,6 +15,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from ycbench_env.errors import MissingExtraError
+
 if TYPE_CHECKING:
     from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns, valid_commands
     from ycbench_env.testing.config_strategies import valid_configs
@@ -63,12 +65,22 @@ _HOME: Final = {name: module for module, names in _MODULES.items() for name in n
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
-    """Import a public name from its module."""
+    """Import a public name from its module.
+
+    Raises:
+        MissingExtraError: It needs Hypothesis, which is not installed.
+    """
     module = _HOME.get(name)
     if module is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    try:
+        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "hypothesis":
+            raise
+        message = f"{name} needs hypothesis ({error}); install it with: pip install 'ycbench-env[testing]'"
+        raise MissingExtraError(message) from error
 
 
 def __dir__() -> list[str]:

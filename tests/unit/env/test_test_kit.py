@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import Phase, settings
@@ -15,7 +16,15 @@ from hypothesis.stateful import run_state_machine_as_test
 
 import ycbench_env.testing
 from ycbench_env import YCBenchEnv
-from ycbench_env.testing import YCBenchMachine, check_state, check_turn, machine_for, tiny_config, tiny_state
+from ycbench_env.testing import (
+    YCBenchMachine,
+    check_conformance,
+    check_state,
+    check_turn,
+    machine_for,
+    tiny_config,
+    tiny_state,
+)
 from ycbench_env.testing.assertions import differences, require_equal
 from ycbench_env.testing.invariants import check_advance, check_answer
 from ycbench_env.testing.kept_figures import check_kept_figures
@@ -50,6 +59,61 @@ check_conformance(lambda: gymnasium.make("YCBench-v0"), seeds=(1,), turns=5)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603 -- written above
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["YCBenchMachine", "valid_commands", "valid_configs", "with_other_hidden_fields"])
+def test_what_needs_hypothesis_says_how_to_install_it(name: str) -> None:
+    script = f"""
+import sys
+sys.modules["hypothesis"] = None
+from ycbench_env import MissingExtraError
+try:
+    from ycbench_env.testing import {name}
+except MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603 -- written above
+    assert done.stdout.startswith(f"{name} needs hypothesis (")
+    assert done.stdout.endswith("; install it with: pip install 'ycbench-env[testing]'\n")
+
+
+# ---- keys of info
+
+
+class _Telling(gym.Wrapper[Any, Any, Any, Any]):
+    """A wrapper that adds a key to the info of some turns, and a class that takes one away."""
+
+    lost: ClassVar[tuple[str, ...]] = ()
+
+    def step(self, action: Any) -> Any:
+        *others, info = super().step(action)
+        kept = {key: value for key, value in info.items() if key not in self.lost}
+        return (*others, {**kept, "shaped_reward": 1.5} if info["results"] else kept)
+
+
+class _Silent(_Telling):
+    lost = ("events", "forced_advance")
+
+
+class _Changing(YCBenchEnv):
+    def step(self, action: Any) -> Any:
+        *others, info = super().step(action)
+        return (*others, {**info, "mood": 1, "luck": 2})
+
+
+def test_a_wrapper_may_add_keys_to_the_info_of_some_turns() -> None:
+    check_conformance(lambda: _Telling(gym.make("YCBench-v0")), seeds=(1,), turns=6)
+
+
+def test_a_wrapper_that_takes_keys_from_info_is_told_which() -> None:
+    with pytest.raises(AssertionError, match=r"seed 1, turn 1 .*: info lacks \['events', 'forced_advance'\]"):
+        check_conformance(lambda: _Silent(gym.make("YCBench-v0")), seeds=(1,), turns=6)
+
+
+def test_an_environment_whose_own_info_changes_its_keys_is_told_which() -> None:
+    words = r"seed 1, turn 1 .*: info differs in \['luck', 'mood'\] from the info of reset"
+    with pytest.raises(AssertionError, match=words):
+        check_conformance(_Changing, seeds=(1,), turns=6)
 
 
 # ---- differences
