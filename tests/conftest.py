@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import random
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +31,24 @@ class _ErrorRecords(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.messages.append(f"{record.name}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def programs_that_tests_start_can_be_interrupted() -> Iterator[None]:
+    """Takes back that Ctrl-C is ignored, as it is by what a script starts with ``&``: children inherit that.
+
+    A handler is not inherited, so children start with the default. ``preexec_fn`` would do the same, but warns in a
+    process with threads.
+    """
+    if (
+        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @pytest.fixture(autouse=True)
