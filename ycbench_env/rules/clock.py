@@ -36,7 +36,7 @@ class Date(NamedTuple):
 
 
 def day_from_civil(year: int, month: int, day: int) -> int:
-    """Return the day number of a calendar date."""
+    """Return the day number of a calendar date. Source: Y-3.1."""
     shifted = year - 1 if month <= 2 else year  # years start in March, so that a leap day comes last
     month_index = (month + 9) % 12
     day_of_year = (153 * month_index + 2) // 5 + day - 1
@@ -44,7 +44,7 @@ def day_from_civil(year: int, month: int, day: int) -> int:
 
 
 def civil_from_day(day: int) -> Date:
-    """Return the calendar date of a day number."""
+    """Return the calendar date of a day number. Source: Y-3.1."""
     era, day_of_era = divmod(day + 719_468, 146_097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -55,7 +55,7 @@ def civil_from_day(day: int) -> Date:
 
 
 def add_years(day: int, years: int) -> int:
-    """Return the same date ``years`` later; 29 February becomes the 28th where there is none (Y-3.1)."""
+    """Return the same date ``years`` later; 29 February becomes the 28th where there is none. Source: Y-3.1."""
     date = civil_from_day(day)
     year = date.year + years
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -65,18 +65,18 @@ def add_years(day: int, years: int) -> int:
 
 
 def is_weekday(day: int) -> bool:
-    """Return whether a day number is Monday to Friday."""
+    """Return whether a day number is Monday to Friday. Source: Y-3.1."""
     return (day + _MONDAY_OFFSET) % 7 < 5
 
 
 def _next_weekday(day: int) -> int:
-    """Return the first weekday on or after a day number."""
+    """Return the first weekday on or after a day number. Source: Y-3.2, Y-3.3."""
     weekday = (day + _MONDAY_OFFSET) % 7
     return day if weekday < 5 else day + 7 - weekday
 
 
 def next_business_instant(time_us: int, open_us: int, close_us: int) -> int:
-    """Return the first business instant at or after a time; the end of a day counts as closed (Y-3.2)."""
+    """Return the first business instant at or after a time; the end of a day counts as closed. Source: Y-3.2."""
     day, offset = divmod(time_us, DAY_US)
     if is_weekday(day) and offset < close_us:
         return time_us if offset >= open_us else day * DAY_US + open_us
@@ -84,7 +84,7 @@ def next_business_instant(time_us: int, open_us: int, close_us: int) -> int:
 
 
 def _add_weekdays(day: int, count: int) -> int:
-    """Return the weekday that comes ``count`` weekdays after a weekday."""
+    """Return the weekday that comes ``count`` weekdays after a weekday. Source: Y-3.2."""
     weeks, rest = divmod(count, 5)
     over_weekend = (day + _MONDAY_OFFSET) % 7 + rest >= 5
     return day + 7 * weeks + rest + (2 if over_weekend else 0)
@@ -109,12 +109,13 @@ def add_business(time_us: int, num: int, den: int, open_us: int, close_us: int) 
 
 
 def _weekdays_before(day: int) -> int:
-    """Return how many weekdays lie before a day number, counted from a fixed Monday."""
+    """Return how many weekdays lie before a day number, counted from a fixed Monday. Source: Y-6."""
     weeks, rest = divmod(day + _MONDAY_OFFSET, 7)
     return 5 * weeks + min(rest, 5)
 
 
 def _business_us_before(time_us: int, open_us: int, close_us: int) -> int:
+    """Return the business time before a time, counted from a fixed Monday. Source: Y-6, documents' rules."""
     day, offset = divmod(time_us, DAY_US)
     whole_us = _weekdays_before(day) * (close_us - open_us)
     if not is_weekday(day):

@@ -30,7 +30,7 @@ def scaled_by_prestige(base: int, scale: float, prestige: int) -> int:
 
 
 def _reward_position(reward: int, low: float, high: float) -> float:
-    """Return where a reward lies between the bounds of its distribution, from 0 to 1."""
+    """Return where a reward lies between the bounds of its distribution, from 0 to 1. Source: Y-2.4 step 6."""
     if high <= low:
         return 1.0
     return min(1.0, (reward - low) / (high - low))

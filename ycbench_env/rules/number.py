@@ -30,6 +30,8 @@ def round_double(value: float, scale: int) -> int:
     Args:
         value: A finite double; ``abs(value) * scale`` below 2**52.
         scale: A power of ten up to 10,000.
+
+    Source: Y-7.
     """
     product = value * scale
     high = _SPLITTER * value
@@ -51,12 +53,14 @@ def stored(num: int, den: int, scale: int) -> int:
         num: Numerator, any sign.
         den: Denominator, positive.
         scale: 10,000 for rates, quantities and boosts; 1,000 for prestige.
+
+    Source: Y-7.
     """
     return round_double(num / den, scale)
 
 
 def round_half_even(num: int, den: int) -> int:
-    """Return ``num / den`` rounded to the nearest integer, ties to even; ``den`` is positive."""
+    """Return ``num / den`` rounded to the nearest integer, ties to even; ``den`` is positive. Source: Y-3.2."""
     whole = num // den
     twice = 2 * (num - whole * den)
     if twice > den or (twice == den and whole % 2 == 1):

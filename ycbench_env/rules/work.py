@@ -19,7 +19,7 @@ __all__ = ["accrued", "common_share", "completion_work", "milestone_work", "team
 
 
 def common_share(shares: Sequence[int]) -> int:
-    """Return the least common multiple of the numbers of active tasks that a team's members are on."""
+    """Return the least common multiple of the numbers of active tasks that a team's members are on. Source: Y-5.1."""
     result = 1
     for share in shares:
         if result % share:

@@ -1,0 +1,34 @@
+"""Every formula names the rule that it is."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ycbench_env.rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MODULES = [import_module(f"ycbench_env.rules.{each.name}") for each in pkgutil.iter_modules(ycbench_env.rules.__path__)]
+KERNELS: list[Callable[..., object]] = [
+    kernel
+    for module in MODULES
+    for _, kernel in inspect.getmembers(module, inspect.isfunction)
+    if kernel.__module__ == module.__name__
+]
+
+
+def test_there_are_kernels_to_look_at() -> None:
+    assert len(MODULES) == 5
+    assert len(KERNELS) > 30
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_every_kernel_names_its_source(kernel: Callable[..., object]) -> None:
+    assert re.search(r"Source: Y-\d+(\.\d+)?\b", kernel.__doc__ or "")
