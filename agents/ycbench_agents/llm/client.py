@@ -37,7 +37,15 @@ __all__ = ["OpenAIChat", "api_key"]
 _OPENAI_URL: Final = "https://api.openai.com/v1"
 _NO_KEY: Final = "none"  # servers that take no key want the header all the same
 _CONNECT_S: Final = 30.0  # a host that does not answer is found out sooner than a slow model
-_LOGGERS: Final = ("httpx", "httpx2", "openai._base_client", "openai._legacy_response")
+_LOGGERS: Final = (
+    *("httpx", "httpx2", "openai._base_client", "openai._legacy_response"),
+    # These show the headers of answers, and a server may repeat in them what it was sent.
+    *(
+        f"{core}.{part}"
+        for core in ("httpcore", "httpcore2")
+        for part in ("connection", "http11", "http2", "proxy", "socks")
+    ),
+)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -22,7 +23,7 @@ REDACTED: Final = "[redacted]"
 _SHORTEST: Final = 4  # a shorter value is no secret, and hiding it would hide half of a message
 _SHORTEST_WORD: Final = 8  # of a header's value: "Bearer" tells nothing
 _PIECE: Final = 10  # a server may show a part of a key; this much of it is hidden, too
-_SHORTEST_IN_REPLY: Final = 16  # of a key that is hidden in a reply; "lm-studio" is a word
+_SHORTEST_IN_REPLY: Final = 16  # of a secret that is hidden in a reply; "lm-studio" is a word
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -59,10 +60,11 @@ class Secrets:
         return _without(text, spans)
 
     def hidden_in_reply(self, text: str) -> str:
-        """Return a reply without the key; nothing shorter than a real key is looked for, since it may be a word."""
-        if len(self.key) >= _SHORTEST_IN_REPLY:
-            for form in sorted(set(_forms(self.key)), key=len, reverse=True):
-                text = text.replace(form, REDACTED)
+        """Return a reply without secrets that are a word as long as a real key; others may well be said."""
+        for secret in sorted({self.key, *self.others}, key=len, reverse=True):
+            if len(secret) >= _SHORTEST_IN_REPLY and not re.search(r"\s", secret):
+                for form in sorted(set(_forms(secret)), key=len, reverse=True):
+                    text = text.replace(form, REDACTED)
         return text
 
 
