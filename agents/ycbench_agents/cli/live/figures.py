@@ -1,0 +1,126 @@
+"""What a turn took: commands, tokens, money, time, faults; and sums of these that never take the unknown for 0."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, Self
+
+import attrs
+
+from ycbench_agents.cli.live.fields import amount, count, objects, texts
+from ycbench_agents.llm.message import TokenUsage
+from ycbench_agents.llm.usage import UsageTotal
+
+if TYPE_CHECKING:
+    from ycbench_agents.records import TurnRecord
+
+__all__ = ["CostTotal", "Totals", "TurnFigures"]
+
+_FAULT_LENGTH: Final = 400  # what is kept of a fault's text
+
+
+@attrs.frozen
+class TurnFigures:
+    """What one turn took; None is unknown.
+
+    Args:
+        ok: Commands that were carried out.
+        refused: Commands that were not.
+        by_model: Whether a model decided it; without one there are no tokens, costs or times to know.
+        tokens: Tokens of the reply.
+        cost_usd: What the reply cost, in dollars.
+        latency_s: Seconds until the reply was there.
+        attempts: Requests that it took.
+        faults: What went wrong on the way.
+    """
+
+    ok: int
+    refused: int
+    by_model: bool = False
+    tokens: TokenUsage = attrs.field(factory=TokenUsage)
+    cost_usd: Decimal | None = None
+    latency_s: float | None = None
+    attempts: int | None = None
+    faults: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, turn: TurnRecord) -> Self:
+        """Return the figures of a turn."""
+        answers = objects(turn.results)
+        ok = sum([answer.get("ok") is True for answer in answers])
+        if turn.trace is None:
+            return cls(ok, len(answers) - ok)
+        transport = turn.transport or {}
+        cost_usd = amount(turn.trace, "cost_usd")
+        return cls(
+            ok=ok,
+            refused=len(answers) - ok,
+            by_model=True,
+            tokens=TokenUsage(
+                prompt=count(turn.trace, "prompt_tokens"),
+                completion=count(turn.trace, "completion_tokens"),
+                cached=count(turn.trace, "cached_tokens"),
+                reasoning=count(turn.trace, "reasoning_tokens"),
+            ),
+            cost_usd=None if cost_usd is None else Decimal(str(cost_usd)),
+            latency_s=amount(transport, "latency_s"),
+            attempts=count(transport, "attempts"),
+            faults=tuple(fault[:_FAULT_LENGTH] for fault in texts(transport.get("faults"))),
+        )
+
+
+@attrs.frozen
+class CostTotal:
+    """What several turns cost.
+
+    Args:
+        known_usd: Sum over the turns whose cost is known, in dollars.
+        unknown_turns: Turns whose cost is not.
+    """
+
+    known_usd: Decimal = Decimal(0)
+    unknown_turns: int = 0
+
+    def plus(self, cost_usd: Decimal | None) -> CostTotal:
+        """Return the total with one more turn."""
+        if cost_usd is None:
+            return attrs.evolve(self, unknown_turns=self.unknown_turns + 1)
+        return attrs.evolve(self, known_usd=self.known_usd + cost_usd)
+
+
+@attrs.frozen
+class Totals:
+    """What the turns of a run took together.
+
+    Args:
+        refused: Commands that were not carried out.
+        tokens: Tokens; its turns are those of a model.
+        cost: Costs.
+        model_time_s: Seconds of waiting for replies, as far as they are known.
+        retries: Requests beyond the first one of each turn, as far as they are known.
+        faults: What went wrong on the way to replies.
+        last_fault: The last of that, None without any.
+    """
+
+    refused: int = 0
+    tokens: UsageTotal = attrs.field(factory=UsageTotal)
+    cost: CostTotal = attrs.field(factory=CostTotal)
+    model_time_s: float = 0.0
+    retries: int = 0
+    faults: int = 0
+    last_fault: str | None = None
+
+    def plus(self, turn: TurnFigures) -> Totals:
+        """Return the totals with one more turn."""
+        refused = self.refused + turn.refused
+        if not turn.by_model:
+            return attrs.evolve(self, refused=refused)
+        return Totals(
+            refused=refused,
+            tokens=self.tokens.plus(turn.tokens),
+            cost=self.cost.plus(turn.cost_usd),
+            model_time_s=self.model_time_s + (turn.latency_s or 0.0),
+            retries=self.retries + max(0, (turn.attempts or 1) - 1),
+            faults=self.faults + len(turn.faults),
+            last_fault=turn.faults[-1] if turn.faults else self.last_fault,
+        )

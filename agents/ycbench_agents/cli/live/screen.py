@@ -1,0 +1,65 @@
+"""What the terminal shows: one run in detail; of several runs a table, and in detail the one that moved last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+from rich.console import Group
+
+from ycbench_agents.cli.live.glyphs import ASCII, UNICODE
+from ycbench_agents.cli.live.layout import Size
+from ycbench_agents.cli.live.panel import run_panel
+from ycbench_agents.cli.live.table import runs_table
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from ycbench_agents.cli.live.state import RunView
+
+__all__ = ["Screen"]
+
+_SMALLEST_PANEL: Final = 12  # lines; with less, a run is shown in its row alone
+_TALLEST_PANEL: Final = 46
+_WISHED_PANEL: Final = 14
+_SMALLEST_TABLE: Final = 4
+
+
+@attrs.frozen
+class Screen:
+    """A rich renderable as large as the terminal at most; it keeps its size as long as the terminal does.
+
+    Args:
+        views: The runs, in the order of their plans, at least one.
+        now_s: Now, by the clock that their turns were timed by, in seconds.
+        began_s: When this process began to play, by the same clock.
+    """
+
+    views: tuple[RunView, ...]
+    now_s: float
+    began_s: float = 0.0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what fits on the console."""
+        yield self.page(Size(options.max_width, console.height), ascii_only=options.ascii_only)
+
+    def page(self, size: Size, *, ascii_only: bool) -> RenderableType:
+        """Return what fits into a size."""
+        glyphs = ASCII if ascii_only else UNICODE
+        if len(self.views) == 1:
+            room = Size(size.width, min(size.height, _TALLEST_PANEL))
+            return run_panel(self.views[0], self.now_s, room, glyphs)
+        table = min(len(self.views) + 2, max(_SMALLEST_TABLE, size.height - _WISHED_PANEL))
+        rest = min(size.height - table, _TALLEST_PANEL)
+        if rest < _SMALLEST_PANEL:
+            table, rest = size.height, 0
+        lines = runs_table(self.views, self.began_s, self.now_s, Size(size.width, table), glyphs)
+        for line in lines:
+            line.end = "\n"
+        if not rest:
+            return Group(*lines[: size.height])
+        return Group(*lines, run_panel(self._last_moved(), self.now_s, Size(size.width, rest), glyphs))
+
+    def _last_moved(self) -> RunView:
+        """Return the run whose last turn is the latest, the first one before any turn."""
+        return max(self.views, key=lambda view: view.pace.last_s if view.pace else -1.0)
