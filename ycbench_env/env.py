@@ -1,4 +1,4 @@
-"""YCBenchEnv: holds a state and asks the functions of the POMDP."""
+"""``YCBenchEnv``, Gymnasium's face of the POMDP: it keeps the state, and the pure functions do the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named random streams: what one part of the world draws never depends on what another did.
+"""Named random streams, so that no part of the world can disturb what another one draws.
 
 Source: Y-1.1.
 """

@@ -46,7 +46,7 @@ def _matches(entry: LedgerEntry, command: FinanceLedger) -> bool:
 
 
 def report_monthly(state: State, command: ReportMonthly) -> JsonObject:
-    """Return revenue, cost and closing funds of every month from the start to the current one."""
+    """Return revenue, cost and closing funds of the months up to now, also of those without bookings."""
     bookings: dict[tuple[int, int], list[int]] = {}
     for entry in state.ledger:
         day = date_of(entry.time_us)

@@ -93,8 +93,8 @@ def _add_weekdays(day: int, count: int) -> int:
 def add_business(time_us: int, num: int, den: int, open_us: int, close_us: int) -> int:
     """Return the instant at which ``num / den`` microseconds of business time have passed since ``time_us``.
 
-    Landing on an end of day stays there. What is spent on the last day becomes whole microseconds, half-way cases even.
-    Source: Y-3.2.
+    A sum that fills a day ends at its closing time. What is spent on the last day becomes whole microseconds, half-way
+    cases even. Source: Y-3.2.
     """
     start_us = next_business_instant(time_us, open_us, close_us)
     day = start_us // DAY_US

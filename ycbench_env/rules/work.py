@@ -60,7 +60,7 @@ def accrued(done_e4: int, required_e4: int, rate_num: int, rate_den: int, worked
 
 
 def completion_work(remaining_e4: Sequence[int], rates_num: Sequence[int], rate_den: int) -> Ratio:
-    """Return the business microseconds until nothing remains, NEVER when a domain with work left has rate 0.
+    """Return the business microseconds until nothing remains, NEVER when nobody works on what remains of one.
 
     Source: Y-5.2.
     """

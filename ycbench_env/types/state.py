@@ -131,7 +131,7 @@ class State:
         payrolls_charged: How many of the calendar's payrolls are behind.
         terminal_reason: None, ``"bankruptcy"`` or ``"horizon_end"``.
         turns_played: Turns behind; no part of the world.
-        idle_turns: Turns in a row in which the clock did not move; no part of the world.
+        idle_turns: Turns in a row without any time passing; no part of the world.
     """
 
     config: Config
