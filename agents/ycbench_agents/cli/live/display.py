@@ -80,15 +80,16 @@ def displayed(board: Board, console: Console) -> Generator[None]:
         redirect_stdout=sys.stdout.isatty(),  # else stdout is for programs, and no business of this screen
     )
     painter = _Painter(board, live)
-    live.start(refresh=False)
-    painter.start()
+    with contextlib.suppress(Exception):  # the terminal may be gone; who plays goes on
+        live.start(refresh=False)
+        painter.start()
     try:
         yield
     finally:
         try:
             painter.stop()
         finally:
-            with contextlib.suppress(Exception):  # the terminal may be gone
+            with contextlib.suppress(Exception):  # as above
                 live.stop()
 
 
@@ -116,7 +117,8 @@ class _Painter(threading.Thread):
         """Draw no more, and wait for the drawing that goes on."""
         self._over.set()
         self._board.changed.set()
-        self.join()
+        if self.is_alive():
+            self.join()
 
     def _draw(self) -> None:
         self._board.changed.clear()

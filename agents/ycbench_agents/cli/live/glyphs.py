@@ -22,8 +22,7 @@ class Glyphs:
         refused: Before one that was not.
         remark: Before a remark.
         zero: The line of no funds.
-        levels: From empty to full.
-        point: A point of a curve; None where it is drawn in dots, 2 by 4 a cell.
+        levels: A cell from empty to full.
     """
 
     ascii_only: bool
@@ -35,7 +34,6 @@ class Glyphs:
     remark: str
     zero: str
     levels: str
-    point: str | None
 
 
 UNICODE: Final = Glyphs(
@@ -47,8 +45,7 @@ UNICODE: Final = Glyphs(
     refused="✗",
     remark="·",
     zero="┄",
-    levels="▁▂▃▄▅▆▇█",
-    point=None,
+    levels=" ▁▂▃▄▅▆▇█",
 )
 ASCII: Final = Glyphs(
     ascii_only=True,
@@ -59,6 +56,5 @@ ASCII: Final = Glyphs(
     refused="x",
     remark=".",
     zero="-",
-    levels="_.-=+*#@",
-    point="*",
+    levels=" .:|#",
 )

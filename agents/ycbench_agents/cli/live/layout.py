@@ -105,4 +105,6 @@ def row(columns: Sequence[Column], cells: Sequence[Span], glyphs: Glyphs) -> Tex
         blanks = Span(" " * (column.cells - cell_len(shown.text)))
         spans += [Span(" ")] if spans else []
         spans += [blanks, shown] if column.is_right else [shown, blanks]
-    return new_line(*spans)
+    line = new_line(*spans)
+    line.rstrip()
+    return line

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Group
 from rich.panel import Panel
 
-from ycbench_agents.cli.live.curve import Axis, draw_curve, is_bankruptcy_near
+from ycbench_agents.cli.live.chart import Axis, draw_chart, is_bankruptcy_near
 from ycbench_agents.cli.live.layout import Column, Size, Span, fit, fit_middle, flow, new_line, row
 from ycbench_agents.cli.live.wording import (
     cost,
@@ -34,18 +34,19 @@ __all__ = ["run_panel"]
 
 _FRAME: Final = Size(4, 2)  # cells and lines that border and padding take
 _HEAD_LINES: Final = 2
-_LABEL: Final = 8  # cells for the amounts at the side of the curve
+_LABEL: Final = 8  # cells for the amounts at the side of the chart
 _WIDE: Final = 120  # cells from which tasks and commands stand side by side
 _NARROW: Final = 70  # cells below which the foot has more lines
 _NARROW_TASKS: Final = 60  # cells below which columns are left out
-_SMALLEST_BAR: Final = 6
+_SHORTEST_BAR: Final = 6
 _LONGEST_BAR: Final = 40
 _MOST_ROWS: Final = 13  # of a section, its heading included
-_MOST_CURVE_ROWS: Final = 14
-_MANY_LINES: Final = 9  # from which there is a curve, too
+_MOST_CHART_ROWS: Final = 14
+_MANY_LINES: Final = 9  # from which there is a chart, too
 _CLIENT: Final = 24
 _LONGEST_NAME: Final = 200
 _LONGEST_TEXT: Final = 300
+_DAY: Final = 10  # characters of a time that name its day
 _FEW: Final = 2
 _STATES: Final = {"running": "green", "bankrupt": "bold red", "failed": "bold red", "stopped": "yellow"}
 
@@ -54,7 +55,7 @@ _STATES: Final = {"running": "green", "bankrupt": "bold red", "failed": "bold re
 class _Rows:
     """How many lines each section has."""
 
-    curve: int
+    chart: int
     tasks: int
     commands: int
     foot: int
@@ -66,11 +67,11 @@ class _Rows:
         rest = max(0, size.height - _HEAD_LINES - foot)
         if size.width >= _WIDE:
             lists = min(_MOST_ROWS, rest * 6 // 10)
-            return cls(min(rest - lists, _MOST_CURVE_ROWS), lists, lists, foot)
-        curve = min(max(3, rest * 3 // 10), _MOST_CURVE_ROWS) if rest >= _MANY_LINES else 0
-        tasks = min(_MOST_ROWS, (rest - curve) * 5 // 12)
+            return cls(min(rest - lists, _MOST_CHART_ROWS), lists, lists, foot)
+        chart = min(max(3, rest * 3 // 10), _MOST_CHART_ROWS) if rest >= _MANY_LINES else 0
+        tasks = min(_MOST_ROWS, (rest - chart) * 5 // 12)
         tasks = tasks if tasks >= _FEW else 0
-        return cls(curve, tasks, min(_MOST_ROWS, rest - curve - tasks), foot)
+        return cls(chart, tasks, min(_MOST_ROWS, rest - chart - tasks), foot)
 
 
 def run_panel(view: RunView, now_s: float, size: Size, glyphs: Glyphs) -> Panel:
@@ -86,7 +87,7 @@ def run_panel(view: RunView, now_s: float, size: Size, glyphs: Glyphs) -> Panel:
     rows = _Rows.of(inner)
     lines = [
         *_head(view, now_s, inner.width, glyphs),
-        *_funds(view, inner.width, rows.curve, glyphs),
+        *_funds(view, inner.width, rows.chart, glyphs),
         *_lists(view, inner.width, rows, glyphs),
         *_foot(view, now_s, inner.width, rows.foot, glyphs),
     ]
@@ -127,13 +128,13 @@ def _head(view: RunView, now_s: float, width: int, glyphs: Glyphs) -> list[Text]
 
 def _progress(view: RunView, now_s: float, width: int, glyphs: Glyphs) -> Text:
     """Return the line with date, bar, turn and the time that is left; the bar takes what room there is."""
-    date = view.sim_time.isoformat(" ", "minutes")
+    date = view.sim_time.isoformat(" ", "minutes")[: None if width >= _NARROW else _DAY]
     limit = "" if view.turn_limit is None else f" of {view.turn_limit:,}"
     left_s = view.left_s(now_s)
     left = "over" if view.is_over else "left unknown" if left_s is None else f"left {remaining(left_s)}"
     words = f"{view.fraction:.1%}  turn {view.turn:,}{limit}  {left}"
     room = min(width - len(date) - len(words) - 4, _LONGEST_BAR)
-    if room < _SMALLEST_BAR:
+    if room < _SHORTEST_BAR:
         return new_line(Span(fit(f"{date}  {words}", width, glyphs)))
     done = int(view.fraction * room)
     bar = (Span(glyphs.full * done, "cyan"), Span(glyphs.empty * (room - done), "bright_black"))
@@ -158,19 +159,18 @@ def _funds(view: RunView, width: int, rows: int, glyphs: Glyphs) -> list[Text]:
         return []
     axis = Axis.of(view.funds)
     near = is_bankruptcy_near(view.funds)
-    curve = draw_curve(view.funds, axis, max(width - _LABEL - 1, 1), rows, glyphs)
+    chart = draw_chart(view.funds, axis, max(width - _LABEL - 1, 1), rows, glyphs)
     labels = dict.fromkeys(range(rows), "")
     labels[0], labels[rows - 1] = short_dollars(axis.high), short_dollars(axis.low)
-    if curve.zero_row is not None:
-        labels[curve.zero_row] = "$0"
+    if chart.zero_row is not None:
+        labels[chart.zero_row] = "$0"
     lines: list[Text] = []
-    for number, drawn in enumerate(curve.rows):
-        is_zero = number == curve.zero_row
+    for number, drawn in enumerate(chart.rows):
+        is_zero = number == chart.zero_row
         label = Span(labels[number].rjust(_LABEL), "bold red" if is_zero and near else "bright_black")
-        line = new_line(label, Span(" "), Span(drawn, "red" if view.funds.now_cents < 0 else "cyan"))
-        if is_zero:
-            line.highlight_words([glyphs.zero], "red" if near else "bright_black")
-        lines.append(line)
+        bars = Span(drawn.rstrip(glyphs.zero), "red" if near else "cyan")
+        rest = Span(drawn[len(bars.text) :], "red" if near else "bright_black")
+        lines.append(new_line(label, Span(" "), bars, rest))
     return lines
 
 
@@ -206,7 +206,7 @@ def _tasks(view: RunView, width: int, rows: int, glyphs: Glyphs) -> list[Text]:
     lines = [row(columns, [Span(column.heading, "dim") for column in columns], glyphs)]
     lines += [row(columns, _task_cells(task, view, width, glyphs), glyphs) for task in shown]
     if len(shown) < len(tasks) and room:
-        lines.append(new_line(Span(f"and {len(tasks) - len(shown)} more", "dim")))
+        lines.append(new_line(Span(f"and {len(tasks) - len(shown)} more" if shown else f"{len(tasks)} tasks", "dim")))
     elif not tasks and room:
         lines.append(new_line(Span("none", "dim")))
     return lines + [new_line()] * (rows - len(lines))
@@ -214,15 +214,15 @@ def _tasks(view: RunView, width: int, rows: int, glyphs: Glyphs) -> list[Text]:
 
 def _task_columns(width: int) -> list[Column]:
     if width < _NARROW_TASKS:
-        fixed = [Column("status", 8), Column("due", 10), Column("team", 4, is_right=True)]
-        return [Column("open task", max(width - 25, 4)), *fixed]
-    client = max(min(width - 48, _CLIENT), 4)
+        fixed = [Column("status", 8), Column("due", 11), Column("team", 4, is_right=True)]
+        return [Column("open task", max(width - 26, 4)), *fixed]
+    client = max(min(width - 49, _CLIENT), 4)
     return [
         Column("open task", 12),
         Column("status", 8),
         Column("client", client),
         Column("reward", 8, is_right=True),
-        Column("due", 10),
+        Column("due", 11),
         Column("team", 4, is_right=True),
     ]
 
@@ -233,7 +233,7 @@ def _task_cells(task: Task, view: RunView, width: int, glyphs: Glyphs) -> list[S
 
     is_late = task.deadline is not None and task.deadline < view.sim_time.isoformat()
     status = Span(shown(task.status), "green" if task.status == "active" else "yellow")
-    due = Span(shown(task.deadline)[:10], "bold red" if is_late else "")
+    due = Span(f"{shown(task.deadline)[:_DAY]}{'!' if is_late else ''}", "bold red" if is_late else "")
     team = Span(_team(task))
     if width < _NARROW_TASKS:
         return [Span(shown(task.task_id), "bold"), status, due, team]

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Screen"]
 
-_SMALLEST_PANEL: Final = 12  # lines; with less, a run is shown in its row alone
+_SMALLEST_PANEL: Final = 12  # lines; with less, several runs are shown in their rows alone
+_LOWEST_PANEL: Final = 7
+_NARROWEST_PANEL: Final = 20  # cells
 _TALLEST_PANEL: Final = 46
 _WISHED_PANEL: Final = 14
 _SMALLEST_TABLE: Final = 4
@@ -46,19 +48,23 @@ class Screen:
     def page(self, size: Size, *, ascii_only: bool) -> RenderableType:
         """Return what fits into a size."""
         glyphs = ASCII if ascii_only else UNICODE
-        if len(self.views) == 1:
-            room = Size(size.width, min(size.height, _TALLEST_PANEL))
-            return run_panel(self.views[0], self.now_s, room, glyphs)
-        table = min(len(self.views) + 2, max(_SMALLEST_TABLE, size.height - _WISHED_PANEL))
-        rest = min(size.height - table, _TALLEST_PANEL)
-        if rest < _SMALLEST_PANEL:
-            table, rest = size.height, 0
-        lines = runs_table(self.views, self.began_s, self.now_s, Size(size.width, table), glyphs)
+        table, panel = self._lines(size)
+        lines = runs_table(self.views, self.began_s, self.now_s, Size(size.width, table), glyphs) if table else []
         for line in lines:
             line.end = "\n"
-        if not rest:
+        if not panel:
             return Group(*lines[: size.height])
-        return Group(*lines, run_panel(self._last_moved(), self.now_s, Size(size.width, rest), glyphs))
+        return Group(*lines, run_panel(self._last_moved(), self.now_s, Size(size.width, panel), glyphs))
+
+    def _lines(self, size: Size) -> tuple[int, int]:
+        """Return how many lines the table has, and how many the run in detail."""
+        if size.width < _NARROWEST_PANEL:
+            return max(size.height, _SMALLEST_TABLE), 0
+        if len(self.views) == 1 and size.height >= _LOWEST_PANEL:
+            return 0, min(size.height, _TALLEST_PANEL)
+        table = min(len(self.views) + 2, max(_SMALLEST_TABLE, size.height - _WISHED_PANEL))
+        rest = min(size.height - table, _TALLEST_PANEL)
+        return (table, rest) if rest >= _SMALLEST_PANEL else (max(size.height, _SMALLEST_TABLE), 0)
 
     def _last_moved(self) -> RunView:
         """Return the run whose last turn is the latest, the first one before any turn."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.live.curve import is_bankruptcy_near, sparkline
+from ycbench_agents.cli.live.chart import is_bankruptcy_near, sparkline
 from ycbench_agents.cli.live.figures import CostTotal
 from ycbench_agents.cli.live.layout import Column, Span, fit_middle, flow, new_line, row
 from ycbench_agents.cli.live.wording import cost_total, harmless, remaining, short_count, short_dollars, state_word
