@@ -3,6 +3,7 @@
 Source: answers (the table of commands and options); docs/commands.md.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NoReturn
 
@@ -16,6 +17,7 @@ __all__ = ["build_command"]
 
 _PROGRAM: Final = "yc-bench"
 _HELP: Final = "--help"
+_PLAIN: Final = re.compile(r"(?!--)[A-Za-z0-9_./-]{1,40}")  # needs no quotes to be read as one value
 _MAX_COMPARED: Final = 40  # longer than any name; comparing takes time
 
 
@@ -156,7 +158,8 @@ class _Options:
         place = word.place if pieces or self._at == len(self._words) else self._words[self._at].place
         if word.pieces:
             if not word.quoted and not word.text:
-                self._refuse(self._no_value(option))
+                value = self._value_at(self._at)
+                self._refuse(self._blank("after", option, value) if value else self._no_value(option))
         else:
             pieces += self._next_pieces(option)
         if isinstance(option.kind, NamesKind):
@@ -181,9 +184,21 @@ class _Options:
             either = f"{option.name}={value} or {option.name} {value}"
             self._refuse(f"{option.name} needs a value; if {value} is meant as its value, write {either}")
         if not word.quoted and word.text.startswith("="):
-            self._refuse(f"no blank before the = of {option.name}; write {option.name} {echo(word.text[1:])}")
+            self._refuse(self._blank("before", option, word.text[1:] or self._value_at(self._at + 1)))
         self._at += 1
         return word.pieces
+
+    def _value_at(self, place: int) -> str:
+        """Return the text of the word at a place, empty where there is none or it is an option."""
+        word = self._words[place] if place < len(self._words) else None
+        return word.text if word is not None and word.option is None else ""
+
+    @staticmethod
+    def _blank(where: str, option: OptionSpec, value: str) -> str:
+        """Return what to say of an equals sign with a blank beside it."""
+        shown = value if _PLAIN.fullmatch(value) else echo(value)
+        written = f"{option.name}={shown} or {option.name} {shown}" if value else option.usage
+        return f"no blank {where} the = of {option.name}; write {written}"
 
     @staticmethod
     def _no_value(option: OptionSpec) -> str:
