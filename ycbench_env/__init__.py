@@ -5,6 +5,8 @@ implementation. The POMDP as pure functions: ``initial_state``, ``transition``, 
 ``is_terminated``.
 """
 
+from importlib.metadata import PackageNotFoundError, version
+
 from ycbench_env.config import Config, load_config, preset_names
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.errors import ConfigError, ConfigWarning, MissingExtraError, SeedError, StateError, YCBenchError
@@ -33,6 +35,7 @@ __all__ = [
     "UnicodeText",
     "YCBenchEnv",
     "YCBenchError",
+    "__version__",
     "advance",
     "initial_state",
     "is_terminated",
@@ -45,5 +48,10 @@ __all__ = [
     "reward",
     "transition",
 ]
+
+try:
+    __version__ = version("ycbench-env")  # the metadata is its one home
+except PackageNotFoundError:  # used from a folder on the path, without an installation
+    __version__ = "unknown"
 
 register_envs()

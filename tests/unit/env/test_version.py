@@ -1,0 +1,27 @@
+"""The version of the package."""
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import ycbench_env
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert ycbench_env.__version__ == version("ycbench-env") == project["version"]
+
+
+def test_the_version_of_a_package_that_is_only_on_the_path_is_unknown() -> None:
+    script = """
+import importlib.metadata
+def missing(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+importlib.metadata.version = missing
+import ycbench_env
+print(ycbench_env.__version__)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603 -- written above
+    assert done.stdout == "unknown\n"
