@@ -5,7 +5,7 @@ implementation. The POMDP as pure functions: ``initial_state``, ``transition``, 
 ``is_terminated``.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from ycbench_env.config import Config, load_config, preset_names
 from ycbench_env.env import YCBenchEnv
@@ -49,9 +49,20 @@ __all__ = [
     "transition",
 ]
 
-try:
-    __version__ = version("ycbench-env")  # the metadata is its one home
-except PackageNotFoundError:  # used from a folder on the path, without an installation
-    __version__ = "unknown"
-
 register_envs()
+
+if TYPE_CHECKING:  # so that other names that are not there stay errors for a type checker
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Look the version up when it is asked for: reading the metadata takes longer than all of this module."""
+        if name != "__version__":
+            message = f"module {__name__!r} has no attribute {name!r}"
+            raise AttributeError(message)
+        from importlib import metadata  # noqa: PLC0415 -- slow to import, and rarely needed
+
+        try:
+            return metadata.version("ycbench-env")
+        except metadata.PackageNotFoundError:  # used from a folder on the path, without an installation
+            return "unknown"

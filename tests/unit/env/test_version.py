@@ -6,6 +6,8 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 import ycbench_env
 
 
@@ -25,3 +27,8 @@ print(ycbench_env.__version__)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603 -- written above
     assert done.stdout == "unknown\n"
+
+
+def test_another_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'ycbench_env' has no attribute 'nothing'"):
+        _ = ycbench_env.nothing  # pyright: ignore[reportAttributeAccessIssue] - wrong on purpose
