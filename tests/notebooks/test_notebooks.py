@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
@@ -61,6 +63,12 @@ def printed(path: Path) -> str:
 
 def test_there_is_a_notebook() -> None:
     assert "build_an_agent.ipynb" in NAMES
+
+
+def test_the_extra_brings_the_program_and_the_client_that_a_notebook_starts() -> None:
+    project = tomllib.loads((NOTEBOOKS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [Requirement(line).extras for line in project["optional-dependencies"]["notebooks"]]
+    assert {"cli", "llm"} in extras
 
 
 def test_building_an_agent_ends_as_it_says(tmp_path: Path) -> None:
