@@ -69,7 +69,7 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
 
     Source: Y-9.
     """
-    commands = parse_turn(action)
+    commands = parse_turn(action)  # also after the end: what is no command is counted then, too
     if state.end_reason is not None:
         return _refused_turn(state, commands)
     before = state
@@ -88,7 +88,7 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
             events.extend(happened)
         answers.append(reply)
         length += len(reply.output_json)
-        failed = not reply.ok
+        failed = not reply.ok  # a skipped command counts, so that a chain stops as a whole
     state, forced = _count_turn(before, state)
     if forced:
         state, happened = _force(state)
@@ -100,6 +100,7 @@ def _count_turn(before: State, state: State) -> tuple[State, bool]:
     """Return the state with its turn counters moved on, and whether time must be moved by force. Source: Y-9."""
     idle = 0 if state.now_us != before.now_us else before.idle_turns + 1
     limit = state.config.loop.auto_advance_after_turns
+    # The world's own end, not the turn limit's: the last turn allowed has its forced advance, too.
     forced = 0 < limit <= idle and state.terminal_reason is None
     counted = evolve(state, turns_played=state.turns_played + 1, idle_turns=0 if forced else idle)
     return counted, forced
@@ -141,6 +142,7 @@ def _answered(
     state: State, parsed: ParsedCommand, scratchpad: ScratchpadHandler | None, *, brief: bool
 ) -> tuple[State, Answer, tuple[Event, ...]]:
     command = parsed.command
+    # A command earlier in the turn may have ended the episode; then help and notes are refused like everything else.
     if isinstance(command, Help) and state.end_reason is None:
         return state, _reply(parsed.text, {"cut": _CUT} if brief else {"help": help_text(command.topic)}), ()
     if isinstance(command, _MEMORY_COMMANDS) and state.end_reason is None:

@@ -59,6 +59,7 @@ def _topic(words: Sequence[Word]) -> tuple[str, ...] | None:
     """Return the words that help is asked about, None if it is not asked for."""
     if words[0].option is None and words[0].text == "help":
         return tuple(word.text for word in words[1:] if word.option != _HELP)
+    # Anywhere, also behind options: who asks for help wants nothing carried out.
     asked = next((number for number, word in enumerate(words) if word.option == _HELP), None)
     if asked is None:
         return None
@@ -155,6 +156,7 @@ class _Options:
         """Return the value of an option and steps over its words."""
         self._at += 1
         pieces = list(word.pieces)
+        # Where the value stands, which an error names: after "--name=" in the same word, else in the next one.
         place = word.place if pieces or self._at == len(self._words) else self._words[self._at].place
         if word.pieces:
             if not word.quoted and not word.text:

@@ -56,6 +56,7 @@ def _spec_of(command: Command, grammar: Grammar) -> CommandSpec:
 
 def _write(option: OptionSpec, value: object) -> str:
     text = option.kind.write(value)
+    # Read back at once, so that no text is given out that would mean something else.
     try:
         if isinstance(option.kind, NamesKind):
             read = option.kind.read_pieces((Piece(text, quoted=True),))
@@ -70,6 +71,6 @@ def _write(option: OptionSpec, value: object) -> str:
 
 
 def _quote(text: str) -> str:
-    if ('"' in text or "\\" in text) and "'" not in text:
+    if ('"' in text or "\\" in text) and "'" not in text:  # single quotes need no escapes
         return f"'{text}'"
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

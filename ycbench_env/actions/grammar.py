@@ -132,6 +132,7 @@ class Grammar:
         for spec in self.commands:
             entries.setdefault(spec.verb[0], {})[spec.verb[1]] = _entry(spec)
         frozen = {noun: MappingProxyType(verbs) for noun, verbs in entries.items()}
+        # The class is frozen; this field is derived, and kept because every command is looked up in it.
         object.__setattr__(self, "entries", MappingProxyType(frozen))
 
     def __copy__(self) -> Self:

@@ -198,6 +198,7 @@ class NamesKind:
         """Return the names of several words, quoted or not."""
         names: list[str] = []
         after_comma = True
+        # Commas and names must take turns: a name too few or a comma too many may hide whom the agent meant.
         for entry in _entries(pieces):
             if entry is None and not after_comma:
                 after_comma = True

@@ -154,6 +154,7 @@ class _Reader:
 
     def _start_command(self) -> bool:
         """Skip empty lines, a backtick and a prompt; returns whether there is more."""
+        # After "&&" a ";" is no empty line: it says that the second half is missing.
         lines = _EMPTY_LINES_IN_CHAIN if self._chained else _EMPTY_LINES
         if skipped := lines.match(self._text, self._at, self._end):
             self._at = skipped.end()
@@ -164,7 +165,7 @@ class _Reader:
             return False
         if self._text.startswith("```", self._at, self._end):
             raise _FenceError
-        self._skip_tick()
+        self._skip_tick()  # before and after the prompt: models write both `$ x` and $ `x`
         if prompt := _PROMPT.match(self._text, self._at, self._end):
             self._at = prompt.end()
             self._skip_blanks()
@@ -244,6 +245,7 @@ class _Reader:
             self._at = fault.at
             self._give_up_line()
             return
+        # The open quote has swallowed the closing fence, so nothing says where the commands end.
         if self._fenced and _FENCE_LINE.search(self._text, fault.at, self._end):
             raise _FenceError
         self._error = fault.message

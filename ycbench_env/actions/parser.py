@@ -117,7 +117,7 @@ def _parse_texts(texts: Sequence[str], grammar: Grammar) -> tuple[ParsedCommand,
             try:
                 commands = read_commands(text, left)
             except TurnTooLongError:
-                left = -1
+                left = -1  # below, the turn is refused as a whole, with the texts of it that were read already
             else:
                 left -= sum(len(raw.words) + 1 for raw in commands)
                 for raw in commands:
@@ -174,7 +174,7 @@ def _build_plain(words: list[str], entries: Mapping[str, Mapping[str, Entry]]) -
         option = entry.options.get(name)
         at += 1
         if option:
-            value = words[at] if at < count else ""
+            value = words[at] if at < count else ""  # too few words: the slow path words the error
             at += 1
             if value[:1] == "=" or value[:2] == "--":
                 return None

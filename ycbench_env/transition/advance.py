@@ -40,6 +40,7 @@ def advance(state: State) -> Outcome:
         return Outcome(state)
     draft = Draft.of(state)
     target_us, payroll = _next_stop(draft)
+    # Storing rounds, so every stop shows in later figures, a payroll's too.
     _accrue(draft, target_us)
     _decay(draft, target_us - draft.now_us)
     draft.now_us = target_us
@@ -71,7 +72,7 @@ def _accrue(draft: Draft, until_us: int) -> None:
         business_us_between if draft.base.config.world.accrual == "business_hours" else until_midnight_us_between
     )
     worked_us = worked_between(draft.now_us, until_us, calendar.open_us, calendar.close_us)
-    if worked_us == 0:
+    if worked_us == 0:  # a night or a weekend: the rates are not needed
         return
     load = draft.load()
     for index in draft.active:
@@ -94,6 +95,7 @@ def _decay(draft: Draft, elapsed_us: int) -> None:
         prestige_after_decay(level, num, den, elapsed_us, world.prestige_min_milli) for level in draft.prestige_milli
     ]
     daily = world.trust_decay_per_day
+    # Most trusts are 0 and stay 0; looking first spares the call.
     draft.trust_milli = [trust and trust_after_decay(trust, daily, elapsed_us) for trust in draft.trust_milli]
 
 
@@ -122,7 +124,7 @@ def _process_due(draft: Draft) -> None:
         if completed is not None:
             _complete(draft, completed)
             draft.reforecast(draft.active)
-            continue
+            continue  # from the top: who is free now may make another task due, and completions come first
         reached = _first_due_milestone(draft)
         if reached is not None:
             _report_milestone(draft, reached)
@@ -164,11 +166,12 @@ def _complete(draft: Draft, index: int) -> None:
     success = draft.now_us <= task.deadline_us
     draft.active.remove(index)
     draft.just_completed.append(index)
+    # What it reached by now is still told, after the completions; what it would have reached later never is.
     still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
     draft.tasks[index] = evolve(
         task,
         status="completed_success" if success else "completed_fail",
-        done_e4=task.required_e4,
+        done_e4=task.required_e4,  # accrual may have left a rest: stored work is rounded
         completed_us=draft.now_us,
         completion_us=None,
         milestone_us=task.milestone_us if still_due else None,
@@ -238,7 +241,9 @@ def _raised_rates(draft: Draft, task: Task) -> dict[int, tuple[int, ...]]:
     raised: dict[int, tuple[int, ...]] = {}
     for domain in task.offer.domains:
         before = [(-draft.employees[place].rates_e4[domain], place) for place in task.places]
+        # Rates are negative here, so the best come first, and of equal ones the lower number.
         for rate, place in sorted(before)[: world.efficient_team_size]:
+            # A domain before this one may have raised the same employee.
             rates = list(raised.get(place, draft.employees[place].rates_e4))
             rates[domain] = boosted_rate(-rate, boost_e4, world.skill_rate_max_e4)
             raised[place] = tuple(rates)
@@ -264,7 +269,7 @@ def _tier(world: WorldConfig, name: str) -> SalaryTier:
 
 def _charge_failure(draft: Draft, task: Task) -> None:
     penalty = failure_penalty(task.offer.reward_cents, draft.base.config.world.penalty_fail_funds_pct)
-    if penalty:
+    if penalty:  # a booking of nothing would be a row in the ledger
         draft.book("task_fail_penalty", -penalty, task.task_id)
 
 

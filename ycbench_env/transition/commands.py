@@ -95,6 +95,7 @@ def _accept(state: State, task_id: str) -> Outcome:
             market=tuple(market),
             slot_accepts=tuple(accepts),
             tasks=(*state.tasks, _planned(state, offer)),
+            # Figures that are known already; to compute them anew would take longer than all the rest.
             gates=_gates_after(state, slot, newcomer),
             active_indices=state.active_indices,  # as before: the new task is planned
         )
@@ -166,8 +167,9 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     task = state.tasks[index]
     before = {member.employee for member in task.team}
     named = {numbers[name] for name in command.employees}
+    # A set has no order that is the same everywhere; the team is sorted below.
     joined = [Assignment(number, state.now_us) for number in named - before]
-    if not joined and task.status == "planned":
+    if not joined and task.status == "planned":  # on an active one, forecasts are remade all the same
         return Outcome(state)
     draft = Draft.of(state)
     team = sorted([*task.team, *joined], key=lambda member: member.employee)
@@ -213,6 +215,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
         draft.prestige_milli[domain] = prestige_after_loss(
             draft.prestige_milli[domain], task.offer.prestige_delta_milli, num, den, world.prestige_min_milli
         )
+    # No other client minds: only a completion lowers trust elsewhere.
     for place, client in enumerate(state.clients):
         if client.name == task.offer.client_name:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)

@@ -98,7 +98,7 @@ class Draft:
     def activate(self, index: int) -> None:
         """Make a planned task active; its forecasts are still to be made."""
         self.tasks[index] = evolve(self.tasks[index], status="active")
-        insort(self.active, index)
+        insort(self.active, index)  # by acceptance, not by dispatch: that order decides between equals
 
     def active_sharing(self, employees: Collection[int]) -> list[int]:
         """Return the places of active tasks that have one of these employees on their team."""
@@ -117,7 +117,7 @@ class Draft:
         """Return a task's rates at the present load. Source: Y-5.1."""
         places = task.places
         shares = [load[place] for place in places]
-        common = common_share(shares)
+        common = common_share(shares)  # one denominator for all, so that rates stay whole numbers and exact
         weights = [common // share for share in shares]
         staff = [self.employees[place].rates_e4 for place in places]
         team_size = self.base.config.world.efficient_team_size

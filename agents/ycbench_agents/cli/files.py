@@ -20,6 +20,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     Raises:
         OSError: It cannot be written; the old file is still there.
     """
+    # Beside the file, since only there a rename is one step; with the process in its name, for two at once.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         write(part)

@@ -212,6 +212,6 @@ def _exit_code(suite: Suite) -> int:
         return 0
     from ycbench_agents.cli.report import missing_lines  # noqa: PLC0415 -- imports rich
 
-    sys.stdout.flush()
+    sys.stdout.flush()  # so that the complaint follows the results where both go to one place
     complain("\n  ".join(["interrupted", *missing_lines(suite.missing)]))
     return INTERRUPTED

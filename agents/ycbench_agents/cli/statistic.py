@@ -38,6 +38,7 @@ class Group:
     @property
     def mean_cents(self) -> int | None:
         """Mean of the final funds, to the cent (half to even); None of nothing."""
+        # Exact: a float has no room for the cents of a large sum, and rounds a half by its own error.
         return round(Fraction(sum(self.final_funds_cents), self.run)) if self.run else None
 
     @property

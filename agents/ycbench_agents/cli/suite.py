@@ -168,6 +168,7 @@ def play_suite(
     """
     from ycbench_env import YCBenchEnv  # noqa: PLC0415 -- slow to import, and --help does not need it
 
+    # All of them before the first episode, so that a slip in the last name does not cost what was played.
     policies = {name: new_policy(name, rules.parameters) for name in dict.fromkeys(plan.policy for plan in plans)}
     done: list[Episode] = []
     try:
@@ -208,6 +209,7 @@ class _Watched:
 
 def _episode(plan: Plan, trajectory: Trajectory, env: YCBenchEnv) -> Episode:
     """Return what came of an episode whose end the environment shows."""
+    # The state, since no answer need have listed all tasks; what is counted here reaches no policy.
     statuses = [task.status for task in env.get_state().tasks]
     return Episode(
         plan=plan,

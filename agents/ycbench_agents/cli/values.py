@@ -20,7 +20,7 @@ MAX_SEEDS: Final = 100_000
 Tables = dict[str, object]
 """Nested tables, as in a TOML file."""
 
-_SEED: Final = re.compile(r"[0-9]{1,30}")
+_SEED: Final = re.compile(r"[0-9]{1,30}")  # Python refuses to read thousands of digits
 _RANGE: Final = re.compile(r"([0-9]{1,30})-([0-9]{1,30})")
 _EXPECTED_SEEDS: Final = "expected seeds like 1 2 3, or a range like 1-3"
 

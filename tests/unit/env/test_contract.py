@@ -73,12 +73,13 @@ class Outside(Broken):
         return ({**observation, "text": "x" * 70_000}, *others)  # pyright: ignore[reportReturnType]
 
 
-class Growing(Broken):
-    """Has a key in info that is not always there."""
+class Forgetful(Broken):
+    """Leaves a key of the contract out of the info of some turns."""
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         *others, info = self.env.step(action)
-        return (*others, {**info, **({"late": True} if info["events"] else {})})  # pyright: ignore[reportReturnType]
+        kept = {key: value for key, value in info.items() if key != "forced_advance" or not info["events"]}
+        return (*others, kept)  # pyright: ignore[reportReturnType]
 
 
 class Numpy(Broken):
@@ -134,7 +135,7 @@ def _other_world(config: Any) -> YCBenchEnv:
         (Leaky, "changed later|two instances|through JSON|after the caller changed"),
         (Chancy, "two instances"),
         (Outside, r"outside observation_space, wrong or missing: \['text'\]"),
-        (Growing, "keys of info"),
+        (Forgetful, r"info lacks \['forced_advance'\]"),
         (Numpy, "no JSON"),
         (Hasty, "funds_delta_cents"),
         (Immortal, "after the end"),

@@ -27,7 +27,7 @@ def describe(config: Config, seed: int, *, limit: int, hidden: bool) -> int:
 
     env = YCBenchEnv(config)
     env.reset(seed=seed)
-    view = look_around(env.clone(), limit)
+    view = look_around(env.clone(), limit)  # a clone, since even asking takes a turn
     parts = [*visible_parts(view), *(hidden_parts(reveal(env, view)) if hidden else ())]
     print_parts(*parts)
     return 0

@@ -40,6 +40,7 @@ def play(config: Config, seed: int, *, scratchpad: bool, history: Path | None, r
     session = Session(config, seed, scratchpad=scratchpad)
     is_terminal = sys.stdout.isatty()
     screen: Screen = ColourScreen() if is_terminal else PlainScreen()
+    # A prompt needs both: keys from one, a place to draw on in the other.
     by_hand = is_terminal and sys.stdin.isatty()
     typist = _prompt(session, history) if by_hand else Pipe()
     code = 0

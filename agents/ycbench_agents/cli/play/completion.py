@@ -87,6 +87,7 @@ def complete(
     command = _SEPARATOR.split(before)[-1]
     if command.count('"') % 2 or command.count("'") % 2:
         return []  # within quoted text
+    # Blanks do for words here: what is quoted is not completed, and everything else has none in it.
     words = command.split()
     word = words.pop() if words and not command[-1].isspace() else ""
     if words and words[0] == _PROGRAM:

@@ -37,7 +37,7 @@ class Knowledge:
 
     def after(self, observation: Observation) -> Knowledge:
         """Return this and what another observation tells."""
-        tasks = dict(self.tasks)
+        tasks = dict(self.tasks)  # in the order first told, which is how they are offered again
         for result in cast("list[Row]", json.loads(observation["results"])):
             tasks.update(_told(result.get("output")))
         for event in cast("list[Row]", json.loads(observation["events"])):

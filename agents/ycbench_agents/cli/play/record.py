@@ -21,6 +21,7 @@ def write_turns(path: Path, turns: Sequence[str]) -> None:
     Raises:
         OSError: It cannot be written.
     """
+    # JSON strings, since a turn may have line breaks, and ASCII, since it may have lone surrogates.
     replace_file(path, lambda part: write_ascii(part, "".join(f"{json.dumps(turn)}\n" for turn in turns)))
 
 
