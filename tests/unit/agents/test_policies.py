@@ -89,9 +89,7 @@ def test_a_rollout_can_be_cut_off() -> None:
 
 
 def test_a_misspelt_policy_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(
-        PolicyError, match=r"got 'gredy', expected greedy, random, or module:Class of your own; did you mean 'greedy'\?"
-    ):
+    with pytest.raises(PolicyError, match=r"got 'gredy', expected greedy, .*random, or .*; did you mean 'greedy'\?"):
         make_policy("gredy")
 
 

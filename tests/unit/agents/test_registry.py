@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ycbench_agents import Policy, PolicyError, make_policy
+from ycbench_agents import Policy, PolicyError, make_policy, policy_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def test_a_class_with_a_module_of_a_package_is_found() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("gredy", "expected greedy, random, or module:Class of your own; did you mean 'greedy'?"),
+        ("gredy", f"expected {', '.join(policy_names())}, or module:Class of your own; did you mean 'greedy'?"),
         ("mine_of_a_test:", "expected module:Class, like my_policies:Careful"),
         (":Waiting", "expected module:Class, like my_policies:Careful"),
         ("a b:C", "expected module:Class, like my_policies:Careful"),
