@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.registry import make_policy
+from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.rollout import rollout
 
 if TYPE_CHECKING:
@@ -133,16 +131,13 @@ def make_plans(policies: Sequence[str], presets: Sequence[str], seeds: Sequence[
 
 
 def new_policy(name: str, parameters: Mapping[str, object]) -> Policy:
-    """Return a new policy; one of the user's own may lie in the working directory.
+    """Return a new policy.
 
     Raises:
         UsageError: There is no such policy, or it refuses a parameter.
     """
-    here = str(Path.cwd())
-    if ":" in name and here not in sys.path:
-        sys.path.append(here)  # at the end, so that no file there hides a library
     try:
-        return make_policy(name, **parameters)
+        return make_policy_here(name, parameters)
     except (TypeError, ValueError) as error:  # PolicyError is a ValueError
         raise UsageError(str(error)) from None
 

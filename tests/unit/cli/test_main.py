@@ -15,7 +15,7 @@ from ycbench_agents.cli.suite import Plan
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -200,17 +200,31 @@ def test_settings_and_files_reach_the_run(tmp_path: Path, capsys: pytest.Capture
     assert "truncated on " in printed or "bankrupt on " in printed
 
 
-def test_a_policy_of_ones_own_is_found_in_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "policy_in_the_folder.py").write_text(
-        "class Idle:\n    def reset(self, seed): pass\n    def act(self, observation): return ''\n", encoding="utf-8"
-    )
+@pytest.fixture
+def own_policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A policy of the user's own, in the working directory."""
+    code = "class Idle:\n    def reset(self, seed): pass\n    def act(self, observation): return ''\n"
+    (tmp_path / "policy_in_the_folder.py").write_text(code, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    assert main(["run", "--policy", "policy_in_the_folder:Idle", "greedy", "--max-turns", "1"]) == 0
-    assert "policy_in_the_folder:Idle default" in capsys.readouterr().out
+    yield "policy_in_the_folder:Idle"
+    sys.modules.pop("policy_in_the_folder", None)
+
+
+def test_a_policy_of_ones_own_is_found_in_the_working_directory(
+    own_policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--policy", own_policy, "greedy", "--max-turns", "1"]) == 0
+    assert f"{own_policy} default" in capsys.readouterr().out
     assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
+
+
+def test_a_recorded_run_of_a_policy_of_ones_own_can_be_replayed(
+    own_policy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--policy", own_policy, "--max-turns", "2", "--records", "kept", "--no-live"]) == 0
+    assert main(["replay", "kept"]) == 0
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_config_list_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.registry import make_policy
+from ycbench_agents.llm.message import ModelError
+from ycbench_agents.cli.policies import make_policy_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,10 +81,10 @@ def cast_of(name: str, config: Config, parameters: Mapping[str, object], options
     if name == LLM:
         return _model_cast(config, _model_values(parameters, options), options.prices)
     try:
-        make_policy(name, **parameters)
+        make_policy_here(name, parameters)
     except (TypeError, ValueError) as error:  # PolicyError is a ValueError
         raise UsageError(str(error)) from None
-    return Cast(lambda: make_policy(name, **parameters), {"parameters": _plain(parameters)})
+    return Cast(lambda: make_policy_here(name, parameters), {"parameters": _plain(parameters)})
 
 
 def recorded_policy(
@@ -103,7 +104,7 @@ def recorded_policy(
     try:
         if identity.policy != LLM:
             parameters = identity.settings.get("parameters", {})
-            return make_policy(identity.policy, **(parameters if isinstance(parameters, dict) else {}))
+            return make_policy_here(identity.policy, parameters if isinstance(parameters, dict) else {})
         from ycbench_agents.llm.making import openai_chat, recorded_settings  # noqa: PLC0415 -- slow to import
         from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
         from ycbench_env import load_config  # noqa: PLC0415 -- as above
@@ -111,7 +112,7 @@ def recorded_policy(
         settings, prices = recorded_settings(identity.settings, base_url=base_url, headers=read_headers(headers))
         client: ChatClient = _Nobody() if offline else openai_chat(settings)
         return LLMPolicy(client, settings, load_config(identity.config, environ={}), prices)
-    except (TypeError, ValueError) as error:
+    except (ModelError, TypeError, ValueError) as error:
         msg = f"the policy {identity.policy!r} of the record cannot be made again: {error}"
         raise UsageError(msg) from None
 
@@ -166,7 +167,7 @@ def _model_cast(config: Config, values: Mapping[str, object], price_files: Seque
         client = openai_chat(settings)  # one for all runs, so that they share connections
         recorded = public_settings(settings, prices)
         _new_llm_policy(client, settings, config, recorded)
-    except ValueError as error:  # LLMSettingsError, PriceError and TemplateError are
+    except (ModelError, ValueError) as error:  # LLMSettingsError, PriceError and TemplateError are the latter
         raise UsageError(str(error)) from None
     return Cast(lambda: _new_llm_policy(client, settings, config, recorded), recorded, settings.model)
 
