@@ -25,7 +25,7 @@ $(VENV)/.base: constraints.txt
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml
-	$(EDITABLE) '.[cli]'
+	$(EDITABLE) '.[cli,llm]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-MADE = {"__pycache__", "build", "dist", "out", "uv.lock"}  # and names with a leading dot, but .ci
+MADE = {"__pycache__", "build", "dist", "out", "runs", "uv.lock"}  # and names with a leading dot, but .ci
 EXTRA_ONLY = ("cyclopts", "hypothesis", "matplotlib", "moviepy", "openai", "prompt_toolkit", "rich")
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["serve.py"]  # a program of the other environment
+
 HERE = Path(__file__).parent
 INTERPRETER = HERE.parents[1] / ".venv-llama" / "bin" / "python"
 
@@ -17,7 +19,7 @@ INTERPRETER = HERE.parents[1] / ".venv-llama" / "bin" / "python"
 @pytest.fixture(scope="session")
 def base_url() -> Iterator[str]:
     """Return the address of the server, which ends with the tests."""
-    python = os.environ.get("YCBENCH_LLAMA_PYTHON", str(INTERPRETER))
+    python = os.environ.get("LLAMA_PYTHON", str(INTERPRETER))
     if not Path(python).exists():
         pytest.fail(f"there is no {python}; `make real-model` makes it and runs these tests")
     with socket.socket() as probe:

@@ -18,13 +18,13 @@ from ycbench_agents.records.record import turn_differences
 pytestmark = pytest.mark.slow
 
 TURNS = 40
-UNDISTURBED_TURNS = 14
+UNDISTURBED_TURNS = 12
 KILLED_AFTER = 6
 WINDOW = 5
 CONTEXT_TOKENS = 8192
 
 GRAMMAR = r"""
-root ::= command ("\n" command)?
+root ::= command
 command ::= "company status" | "market browse --limit 2" | "task list" | "sim resume" | on-task | assign | note
 on-task ::= "task " ("accept" | "dispatch" | "inspect") " --task-id Task-" number
 assign ::= "task assign --task-id Task-" number " --employees Emp_1,Emp_2,Emp_3"
@@ -40,16 +40,23 @@ sim resume
 company status
 {turns}
 """
-BODIES = {"constrained": {"cache_prompt": False, "grammar": GRAMMAR}, "free": {"cache_prompt": False}}
+BODIES = {
+    "constrained": {"cache_prompt": False, "grammar": GRAMMAR},
+    "free": {"cache_prompt": False, "stop": ["\n\n"]},
+}
+
+
+def table(values: dict[str, object]) -> str:
+    """Return an inline table of TOML, as ``--param`` takes it."""
+    return "{" + ", ".join(f"{name} = {json.dumps(value)}" for name, value in values.items()) + "}"
 
 
 def arguments(style: str, base_url: str, folder: Path, turns: int) -> list[str]:
     template = folder.parent / "prompt.txt"
     template.write_text(PROMPT, encoding="utf-8")
-    body = ", ".join(f"{name} = {json.dumps(value)}" for name, value in BODIES[style].items())
     parameters = [
-        f"keep_turns={WINDOW}", "mode=text", "temperature=0.8", "top_p=1.0", "seed=7", "max_tokens=32",
-        "max_tokens_field=max_tokens", f"extra_body={{{body}}}",
+        f"keep_turns={WINDOW}", "mode=text", "temperature=0.8", "top_p=1.0", "seed=7", "max_tokens=40",
+        "max_tokens_field=max_tokens", f"extra_body={table(BODIES[style])}",
     ]  # fmt: skip
     return [
         sys.executable, "-m", "ycbench_agents.cli", "run", "--policy", "llm", "--model", "smollm2",

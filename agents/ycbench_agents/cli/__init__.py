@@ -1,7 +1,7 @@
 """The command line ``ycbench``: run policies, play by hand, look at worlds and configurations.
 
-Exit codes: 0 done, 2 wrong usage, configuration or file, 130 interrupted. What went wrong stands on stderr in words;
-results stand on stdout and depend on the arguments alone.
+Exit codes: 0 done, 1 a recorded run is not finished or not as recorded, 2 wrong usage, configuration or file, 130
+interrupted. What went wrong stands on stderr in words; results stand on stdout and depend on the arguments alone.
 """
 
 from __future__ import annotations

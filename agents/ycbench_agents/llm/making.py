@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.llm.policy import LLMPolicy
@@ -52,20 +53,24 @@ def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
     return LLMSettings.from_mapping({**configured, **values})
 
 
-def openai_chat(settings: LLMSettings, *, concurrency: int | None = None) -> ChatClient:
+def openai_chat(
+    settings: LLMSettings, *, concurrency: int | None = None, environ: Mapping[str, str] = os.environ
+) -> ChatClient:
     """Return the client that asks over the network.
 
     Raises:
+        ModelError: There is no key where one is needed; the message names its variable.
         MissingExtraError: The package ``openai`` is not installed.
     """
     try:
-        from ycbench_agents.llm.client import OpenAIChat  # noqa: PLC0415 -- an optional package behind it, slow to import
+        from ycbench_agents.llm.client import OpenAIChat, api_key  # noqa: PLC0415 -- an optional package behind it, slow to import
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "openai":
             raise
         msg = "openai is not installed; language models need it: pip install 'ycbench-env[llm]'"
         raise MissingExtraError(msg) from None
-    return OpenAIChat(settings, concurrency=concurrency)
+    api_key(settings, environ)  # a missing key is told before anything is played
+    return OpenAIChat(settings, concurrency=concurrency, environ=environ)
 
 
 def make_llm_policy(
@@ -89,6 +94,7 @@ def make_llm_policy(
         LLMSettingsError: A setting is unknown, or its value cannot be used.
         ConfigError: The configuration cannot be used.
         PriceError: A file of prices cannot be used.
+        ModelError: There is no key where one is needed.
         MissingExtraError: The package ``openai`` is not installed.
     """
     resolved = load_config(config)

@@ -39,6 +39,8 @@ class ExportedTurn:
     """One example.
 
     Args:
+        run: Name of the run's folder.
+        seed: Run seed.
         turn: Number of the turn, from 1.
         prompt: The messages that were asked with; for a policy without, the text of the observation.
         completion: The assistant's message as a list of one; for a policy without, what it said.
@@ -46,6 +48,8 @@ class ExportedTurn:
         return_to_go: Sum of the rewards from this turn to the end of the record, in dollars, exact to the cent.
     """
 
+    run: str
+    seed: int
     turn: int
     prompt: Json
     completion: Json
@@ -76,14 +80,14 @@ def export_turns(folder: Path, policy: Policy | None = None) -> Iterator[Exporte
     """
     record = read_run(folder)
     to_go_cents = sum(turn.funds_delta_cents for turn in record.turns())
-    episode = fresh_episode(record, policy)
+    episode, run = fresh_episode(record, policy), folder.resolve().name
     for turn in record.turns():
         prompt: Json = episode.observation["text"]
         require_equal(replay_turn(episode, turn, policy), folder, turn.turn)
         completion: Json = turn.action
         if isinstance(policy, ConversingPolicy):
             prompt, completion = _conversation(policy.last_messages, turn)
-        yield ExportedTurn(turn.turn, prompt, completion, turn.reward, to_go_cents / 100)
+        yield ExportedTurn(run, record.identity.seed, turn.turn, prompt, completion, turn.reward, to_go_cents / 100)
         to_go_cents -= turn.funds_delta_cents
 
 

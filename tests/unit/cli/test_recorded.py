@@ -64,7 +64,9 @@ def test_a_run_that_was_cut_off_is_found_again_and_a_finished_one_not_played_aga
     assert run_llm(server, runs, "--seeds", "1", "--max-turns", "3") == 0
     assert main(["resume", str(runs), "--quiet"]) == 0
     assert len(server.requests) == asked
-    assert "finished      3" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "finished     3" in told.out
+    assert "nothing was played: 1 of 1 runs" in told.err
 
 
 def test_a_server_that_refuses_leaves_a_run_that_resume_goes_on_with(
@@ -128,7 +130,11 @@ def test_scripted_policies_are_recorded_where_a_folder_is_named(runs: Path, caps
         (["run", "--policy", "llm", "--model", "m", "--system-prompt", "/no/such"], "--system-prompt /no/such"),
         (["run", "--policy", "llm", "--model", "m", "--prices", "/no/such"], "/no/such: cannot be read"),
         (["run", "--policy", "llm", "--model", "m", "--header", "x"], "expected 'NAME: VALUE'"),
-        (["run", "--policy", "llm", "--model", "m", "--concurrency", "0"], "Must be >= 1"),
+        (
+            ["run", "--policy", "llm", "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--concurrency", "0"],
+            "Must be >= 1",
+        ),
+        (["run", "--policy", "llm", "--model", "m"], "OPENAI_API_KEY is not set"),
         (["resume"], "resume: got no folder"),
         (["replay", "/no/such"], "expected that of a run"),
         (["export", "/no/such"], "expected that of a run"),
@@ -142,6 +148,8 @@ def test_what_cannot_be_used_is_said_before_anything_is_played(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert main(arguments) == 2
     assert words in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -172,7 +172,9 @@ def test_each_example_is_a_line_of_strict_json(undisturbed: Path, kit: Any) -> N
         line = example.to_line()
         assert line.isascii()
         assert "\n" not in line
-        assert set(json.loads(line)) == {"turn", "prompt", "completion", "reward", "return_to_go"}
+        assert set(json.loads(line)) == {
+                "run", "seed", "turn", "prompt", "completion", "reward", "return_to_go"
+            }  # fmt: skip
 
 
 def test_calls_are_exported_in_the_form_of_the_interface(tmp_path: Path, kit: Any) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.llm.message import ModelError
 from ycbench_agents.cli.policies import make_policy_here
+from ycbench_agents.llm.message import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -45,12 +45,14 @@ class PlayedRuns:
         records: The record of each as it is on the disk now, None where there is none.
         failures: Why runs could not be played, by place in ``plans``.
         interrupted: Whether Ctrl-C ended it.
+        were_finished: How many had been finished before, so that nobody was asked.
     """
 
     plans: tuple[RunPlan, ...]
     records: tuple[RunRecord | None, ...]
     failures: dict[int, str]
     interrupted: bool
+    were_finished: int = 0
 
     @property
     def exit_code(self) -> int:
@@ -61,6 +63,8 @@ class PlayedRuns:
 
     def complain(self) -> None:
         """Say on stderr what is not finished, and how to go on."""
+        if self.were_finished:
+            complain(f"finished before, nothing was played: {self.were_finished} of {len(self.plans)} runs")
         for place, reason in self.failures.items():
             complain(f"error: {self.plans[place].folder}: {reason}")
         unfinished = [record for record in self.records if record is not None and not record.is_finished]
@@ -87,7 +91,8 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
     }
     played = [result.record if isinstance(result, PlayedRun) else None for result in results]
     records = tuple(played) if results else tuple(_record_of(plan) for plan in plans)
-    return PlayedRuns(tuple(plans), records, failures, interrupted)
+    before = sum(isinstance(result, PlayedRun) and result.was_finished for result in results)
+    return PlayedRuns(tuple(plans), records, failures, interrupted, before)
 
 
 def _record_of(plan: RunPlan) -> RunRecord | None:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from ycbench_agents.cli.console import cell, new_table, print_parts
+from ycbench_agents.cli.streams import shown
 from ycbench_agents.cli.suite import OUTCOMES, Episode, Plan, Suite
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ def print_runs(runs: PlayedRuns) -> None:
     print_table(suite_of(runs))
     sys.stdout.write("\n")
     print_parts(_run_table(runs))
+    sys.stdout.write("\n")
+    for plan in runs.plans:  # not in the table: a narrow terminal would break what people want to copy
+        sys.stdout.write(f"{shown(str(plan.folder))}\n")
 
 
 def runs_json(runs: PlayedRuns) -> list[JsonObject]:
@@ -66,14 +70,15 @@ def _status(record: RunRecord) -> JsonObject:
 
 
 def _run_table(runs: PlayedRuns) -> Table:
-    table = new_table("run", "status", ">turns", ">prompt", ">reply", ">cost")
-    for plan, record in zip(runs.plans, runs.records, strict=True):
+    table = new_table("policy", "preset", ">seed", "status", ">turns", ">prompt", ">reply", ">cost", gap=1)
+    for plan, record in zip(map(_plan, runs.plans), runs.records, strict=True):
+        row: list[object] = [plan.policy, plan.preset, plan.seed]
         if record is None:
-            table.add_row(cell(plan.folder), cell("missing"))
-            continue
-        outcome = record.outcome
-        figures = [_total(outcome.totals, name) for name in ("prompt_tokens", "completion_tokens", "cost_usd")]
-        row = (record.folder, outcome.status, "-" if outcome.turns is None else outcome.turns, *figures)
+            row.append("missing")
+        else:
+            outcome = record.outcome
+            row.extend((outcome.status, "-" if outcome.turns is None else outcome.turns))
+            row.extend(_total(outcome.totals, name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
         table.add_row(*[cell(value) for value in row])
     return table
 
