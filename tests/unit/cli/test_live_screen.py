@@ -311,6 +311,12 @@ def test_where_there_is_no_room_for_all_runs_those_that_run_are_shown() -> None:
     ]  # fmt: skip
 
 
+def test_the_lowest_panel_has_head_and_foot_alone() -> None:
+    rows = shown(Screen((played(),), 42.5), height=7)
+    assert [row[2:8] for row in rows[1:-1]] == ["2025-0", "funds ", "tokens", "cost $", "comman"]
+    assert shown(Screen((played(),), 42.5), height=6)[2].startswith("acme/\u2026seed 1")
+
+
 def test_a_low_terminal_shows_the_table_alone() -> None:
     rows = shown(Screen((played(), played(), played()), 42.5), height=10)
     assert len(rows) == 5
@@ -584,6 +590,10 @@ def test_plain_text_stays_as_it_is_and_strange_text_can_be_told() -> None:
     assert harmless("a\nb\x1b[31m\ud800\u200fc", 99) == "a\\nb\\x1b[31m\\ud800?c"
 
 
+def test_signs_of_which_terminals_disagree_on_the_width_are_replaced() -> None:
+    assert harmless("\U0001f1e9\U0001f1ea \U0001f44d\U0001f3fd \u3164\u1160", 99) == "?? \U0001f44d? ??"
+
+
 def hostile_view(some: str) -> RunView:
     """A run in which every text is hostile."""
     task = Task(some, "active", some, 5, some, 1)
@@ -636,7 +646,9 @@ def test_no_text_styles_the_terminal() -> None:
     )
 
 
+@settings(max_examples=200)
 @given(st.integers(1, 220), st.integers(1, 60), st.integers(1, 5))
+@example(124, 9, 1)  # sections of a single line
 def test_any_size_of_terminal_is_kept_to(width: int, height: int, count: int) -> None:
     rows = shown(Screen((played(),) * count, 42.5), width, height)
     assert len(rows) <= height

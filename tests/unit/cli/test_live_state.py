@@ -164,6 +164,13 @@ def test_a_list_puts_right_what_was_missed() -> None:
     assert run.work.cancelled == 0
 
 
+def test_what_is_told_without_a_status_is_told_of_the_open_task() -> None:
+    told_again = answer("market browse", {"tasks": [{"task_id": "Task-8", "reward_funds_cents": 7}]})
+    run = view(make_turn(1, [ACCEPTED, told_again]))
+    assert run.work.open == {"Task-8": Task("Task-8", "planned", None, 7, "2025-01-09T18:00:00", None)}
+    assert run.work.market == {}
+
+
 def test_an_inspection_tells_of_team_and_reward() -> None:
     inspected = answer(
         "task inspect --task-id Task-8",
@@ -233,6 +240,11 @@ def test_no_more_than_twelve_commands_and_the_beginning_of_each_are_kept() -> No
     run = view(make_turn(1, [answer(f"{number} {'x' * 100_000}", {}) for number in range(20)]))
     assert [said.text[:3] for said in run.commands] == [f"{number} x"[:3] for number in range(8, 20)]
     assert max(len(said.text) for said in run.commands) == 300
+
+
+def test_the_commands_of_later_turns_push_out_those_of_earlier_ones() -> None:
+    run = view(*[make_turn(number, [answer("sim resume", {}) for _ in range(5)]) for number in (1, 2, 3)])
+    assert [said.turn for said in run.commands] == [1] * 2 + [2] * 5 + [3] * 5
 
 
 def test_a_turn_without_commands_and_time_that_moves_by_itself_are_remarked() -> None:

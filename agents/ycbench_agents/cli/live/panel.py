@@ -202,7 +202,7 @@ def _tasks(view: RunView, width: int, rows: int, glyphs: Glyphs) -> list[Text]:
     tasks = sorted(view.work.open.values(), key=lambda task: (task.status != "active", task.deadline or "9999"))
     columns = _task_columns(width)
     room = rows - 1
-    shown = tasks if len(tasks) <= room else tasks[: room - 1]
+    shown = tasks if len(tasks) <= room else tasks[: max(room - 1, 0)]
     lines = [row(columns, [Span(column.heading, "dim") for column in columns], glyphs)]
     lines += [row(columns, _task_cells(task, view, width, glyphs), glyphs) for task in shown]
     if len(shown) < len(tasks) and room:
