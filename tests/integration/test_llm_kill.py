@@ -120,8 +120,8 @@ def check_equal(records: Path, stage: Stage) -> None:
     assert {path.name for path in the_run(records).folder.iterdir()} == {"run.json", "turns.jsonl", "run.lock"}
 
 
-def kill_at_a_random_moment(stage: Stage, records: Path, rng: random.Random) -> bool:
-    """Kill a process while it starts, replays, waits for its model, plays or writes; whether it was still running."""
+def kill_at_a_random_moment(stage: Stage, records: Path, rng: random.Random) -> None:
+    """Kill a process while it starts, replays, waits for its model, plays or writes; it must not end by itself."""
     process = stage.start(records)
     try:
         if rng.random() < 0.2:
@@ -131,8 +131,8 @@ def kill_at_a_random_moment(stage: Stage, records: Path, rng: random.Random) -> 
             time.sleep(rng.uniform(0.0, 3 * DELAY_S))  # while it waits, plays or writes
     finally:
         process.kill()
-        process.communicate(timeout=DEADLINE_S)
-    return process.returncode == -signal.SIGKILL
+        output, _ = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == -signal.SIGKILL, output
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -142,7 +142,7 @@ def test_a_run_killed_five_times_at_random_moments_ends_like_an_undisturbed_one(
     rng = random.Random(seed)  # noqa: S311 -- moments, not secrets
     lengths = [0]
     for _ in range(KILLS):
-        assert kill_at_a_random_moment(stage, tmp_path, rng)
+        kill_at_a_random_moment(stage, tmp_path, rng)
         lengths.append(whole_lines(tmp_path))
     assert lengths == sorted(lengths)  # no turn was lost that was on the disk
     assert lengths[-1] < TURNS
@@ -156,9 +156,11 @@ def test_a_run_killed_five_times_at_random_moments_ends_like_an_undisturbed_one(
 
 def test_of_two_processes_on_one_run_exactly_one_plays_and_the_other_says_so(stage: Stage, tmp_path: Path) -> None:
     stage.model.let.clear()
+    asked = stage.model.asked
     both = [stage.start(tmp_path), stage.start(tmp_path)]
     try:
         while all(process.poll() is None for process in both):
+            assert stage.model.asked <= asked + 1, "both play"
             time.sleep(0.01)
         refused, playing = sorted(both, key=lambda process: process.poll() is None)
         assert playing.poll() is None
