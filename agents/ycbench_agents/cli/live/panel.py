@@ -91,7 +91,7 @@ def run_panel(view: RunView, now_s: float, size: Size, glyphs: Glyphs) -> Panel:
         *_lists(view, inner.width, rows, glyphs),
         *_foot(view, now_s, inner.width, rows.foot, glyphs),
     ]
-    title = new_line(Span(_name(view, inner.width, glyphs), "bold"), Span(": "), _state(view))
+    title = new_line(Span(_name(view, inner.width, glyphs), "bold default"), Span(": "), _state(view))
     return Panel(
         Group(*(_whole(line) for line in lines[: inner.height])),
         title=title,

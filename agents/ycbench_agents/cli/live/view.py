@@ -78,7 +78,7 @@ def _terminal(console: Console | None) -> Console | None:
         from ycbench_agents.cli.console import progress_output  # noqa: PLC0415 -- imports rich
 
         console = progress_output()
-    return console if console.is_interactive and not console.is_dumb_terminal else None
+    return console if console.is_interactive else None
 
 
 class _Nobody:
