@@ -102,7 +102,6 @@ def _answered(before: State, command: Command, outcome: Outcome) -> JsonObject: 
 
 def _company_status(state: State) -> JsonObject:
     counts = state.status_counts
-    next_payroll_us = state.next_payroll_us
     return {
         "company_name": state.config.sim.company_name,
         "funds_cents": state.funds_cents,
@@ -116,7 +115,7 @@ def _company_status(state: State) -> JsonObject:
             "cancelled": counts["cancelled"],
         },
         "employees": len(state.employees),
-        "next_payroll": None if next_payroll_us is None else iso_time(next_payroll_us),
+        "next_payroll": state.next_payroll,
         "monthly_payroll_cents": state.monthly_payroll_cents,
         "risk": {"months_runway": state.standing.runway_months, "bankrupt": state.funds_cents < 0},
     }
@@ -237,7 +236,7 @@ def _accepted(state: State, before: State) -> JsonObject:
     return {
         "task_id": task.task_id,
         "status": task.status,
-        "accepted_at": iso_time(task.accepted_us),
+        "accepted_at": state.sim_time,
         "deadline": task.deadline,
         "replacement_task_id": None if slot is None else state.market[slot].task_id,
     }

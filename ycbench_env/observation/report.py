@@ -8,7 +8,6 @@ import attrs
 
 from ycbench_env.json_text import text_json
 from ycbench_env.observation.wake import wake_json
-from ycbench_env.types.evolve import kept
 
 if TYPE_CHECKING:
     from ycbench_env.json_text import JsonObject
@@ -50,10 +49,10 @@ class Answer:
     output: JsonObject
     output_json: str
 
-    @kept
+    @property
     def echo(self) -> str:
         """The command, cut."""
-        return cut_text(self.command, MAX_COMMAND_ECHO)
+        return self.command if len(self.command) <= MAX_COMMAND_ECHO else cut_text(self.command, MAX_COMMAND_ECHO)
 
 
 @attrs.frozen(slots=False)

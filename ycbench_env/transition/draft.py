@@ -75,12 +75,14 @@ class Draft:
         employees = tuple(self.employees)
         if employees == self.base.employees:  # the same object, so that what is kept of it stays
             employees = self.base.employees
-        clients = tuple(
-            [
-                client if client.trust_milli == trust else evolve(client, trust_milli=trust)
-                for client, trust in zip(self.base.clients, self.trust_milli, strict=True)
-            ]
-        )
+        clients = self.base.clients
+        if self.trust_milli != [client.trust_milli for client in clients]:
+            clients = tuple(
+                [
+                    client if client.trust_milli == trust else evolve(client, trust_milli=trust)
+                    for client, trust in zip(clients, self.trust_milli, strict=True)
+                ]
+            )
         return evolve(
             self.base,
             now_us=self.now_us,

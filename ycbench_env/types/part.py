@@ -51,11 +51,12 @@ class Employee:
     rates_e4: tuple[int, ...]
 
     KEPT: ClassVar[Kept] = {
+        "number": ("name",),
         "rates_e4": ("_shown", "profile_json", "shown_rates"),
         "salary_cents": ("_head", "profile_json"),
     }
 
-    @property
+    @kept
     def name(self) -> str:
         """The name that the agent uses."""
         return f"Emp_{self.number}"

@@ -70,6 +70,11 @@ class Calendar:
     payrolls_us: tuple[int, ...]
 
     @kept
+    def payroll_times(self) -> tuple[str, ...]:
+        """All payroll instants, ISO 8601."""
+        return tuple([iso_time(payroll_us) for payroll_us in self.payrolls_us])
+
+    @kept
     def horizon_end(self) -> str:
         """End of the run, ISO 8601."""
         return iso_time(self.horizon_us)
@@ -177,6 +182,12 @@ class State:
     def next_payroll_us(self) -> int | None:
         """The next payroll that will be charged, None after the last."""
         payrolls = self.calendar.payrolls_us
+        return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
+
+    @property
+    def next_payroll(self) -> str | None:
+        """When the next payroll will be charged, ISO 8601; None after the last."""
+        payrolls = self.calendar.payroll_times
         return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
 
     @kept
