@@ -3,6 +3,7 @@ PYTHON ?= python3
 SHARED ?= ../shared
 VENV := .venv
 LLAMA := .venv-llama
+OPENAI2 := .venv-openai2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 INSTALL := $(PIP) install --constraint constraints.txt
@@ -11,10 +12,10 @@ EDITABLE := $(INSTALL) --no-build-isolation --editable
 FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench real-model check format conformance pins clean
+.PHONY: help demo test bench real-model openai2 check format conformance pins clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 # ---- the environment: a stamp file for each step, so that a second make is quick
 
@@ -52,6 +53,17 @@ $(LLAMA)/.done: constraints-llama.txt
 
 real-model: $(VENV)/.dev $(LLAMA)/.done ## play with a small real language model on this machine (minutes)
 	$(BIN)/python -m pytest tests/real_model
+
+$(OPENAI2)/.done: constraints.txt constraints-openai2.txt pyproject.toml
+	$(PYTHON) -m venv $(OPENAI2)
+	mkdir -p build
+	{ grep -v '^openai==' constraints.txt; cat constraints-openai2.txt; } > build/constraints-openai2.txt
+	$(OPENAI2)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint build/constraints-openai2.txt editables hatchling
+	$(OPENAI2)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint build/constraints-openai2.txt --no-build-isolation --editable '.[cli,llm,testing]' pytest
+	@touch $@
+
+openai2: $(OPENAI2)/.done ## run the tests of language models with the openai package's previous major version
+	$(OPENAI2)/bin/python -m pytest tests/integration/test_llm_client.py tests/unit/llm/test_response.py tests/unit/cli/test_recorded.py
 
 check: $(VENV)/.dev ## format, lint, types and import layers
 	$(BIN)/ruff format --check .

@@ -84,6 +84,8 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
             results = asyncio.run(play_many(plans, watching.concurrency, Runtime(on_turn=view.on_turn)))
         except KeyboardInterrupt:
             interrupted = True
+        for result in results:
+            view.finished(result)
     failures = {
         place: f"{type(result.error).__name__}: {result.error}"
         for place, result in enumerate(results)
