@@ -67,17 +67,19 @@ class Stage:
         return finished(self.start(records))
 
 
-def start(server: LoopbackServer, records: Path) -> subprocess.Popen[str]:
+def start(server: LoopbackServer, records: Path, *more: str) -> subprocess.Popen[str]:
+    """Start ``run``, or ``resume`` where there is a run and nothing more is said."""
     program = [sys.executable, "-m", "ycbench_agents.cli"]
     run = [
         "run", "--policy", "llm", "--model", "slow", "--base-url", server.base_url, "--records", str(records),
-        "--max-turns", str(TURNS), "--param", "keep_turns=2", "backoff_s=0.01", "max_retries=12",
+        *([] if "--max-turns" in more else ["--max-turns", str(TURNS)]),
+        "--param", "keep_turns=2", "backoff_s=0.01", "max_retries=12",
     ]  # fmt: skip
-    begun = any(records.glob("*/run.json"))
+    begun = any(records.glob("*/run.json")) and not more
     # A plain locale: what a model says must not depend on it (B39).
     environ = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "OPENAI_API_KEY": ""}
     return subprocess.Popen(
-        [*program, *(["resume", str(records)] if begun else run), "--no-live"],
+        [*program, *(["resume", str(records)] if begun else run), *more, "--no-live"],
         env=environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -179,6 +181,27 @@ def test_of_two_processes_on_one_run_exactly_one_plays_and_the_other_says_so(sta
             process.kill()
             process.communicate(timeout=DEADLINE_S)
     check_equal(tmp_path, stage)
+
+
+def test_runs_at_once_that_are_killed_together_are_each_finished_once_by_the_same_command(
+    stage: Stage, tmp_path: Path
+) -> None:
+    command = ("--seeds", "1-3", "--concurrency", "3", "--max-turns", "12")
+    process = start(stage.server, tmp_path / "killed", *command)
+    stage.model.wait_until_asked(stage.model.asked + 14, process)
+    process.kill()
+    output, _ = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == -signal.SIGKILL, output
+    for records in ("killed", "whole"):
+        finished(start(stage.server, tmp_path / records, *command))
+    killed, whole = (
+        [read_run(path.parent) for path in sorted((tmp_path / records).glob("*/run.json"))]
+        for records in ("killed", "whole")
+    )
+    assert sorted(record.identity.seed for record in killed) == [1, 2, 3]
+    for one, other in zip(killed, whole, strict=True):
+        assert one.folder.name == other.folder.name
+        assert same_run(one, other) == []
 
 
 def test_resuming_a_finished_run_asks_nobody_and_changes_nothing(stage: Stage) -> None:

@@ -7,6 +7,7 @@ import itertools
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -280,6 +281,39 @@ def test_a_small_context_shrinks_the_window_and_the_year_goes_on_also_through_a_
     assert halves.replayed_turns == len(turns) // 2
     assert same_run(halves.record, whole.record) == []
     assert not [logged for logged in later if logged.status == 400]  # the smaller window was remembered
+
+
+# ---- models that are of no use
+
+
+@pytest.mark.parametrize(
+    "said",
+    [ScriptedReply(None), ScriptedReply("Let me think."), ScriptedReply(None, [call("sim resume")])],
+    ids=["nothing", "prose", "resume with nothing to wait for"],
+)
+def test_the_year_of_a_model_that_never_acts_comes_to_its_end(said: ScriptedReply, tmp_path: Path) -> None:
+    year = played(tmp_path, lambda _: said, {"keep_turns": 3})
+    assert year.turns[-1].terminal_reason == "bankruptcy"
+    assert {logged.status for logged in year.requests} == {200}
+
+
+def test_two_megabytes_from_a_model_are_answered_and_do_not_stay_in_later_requests(tmp_path: Path) -> None:
+    huge = "x" * 2_000_000
+
+    def model(request: JsonObject) -> ScriptedReply:
+        assert isinstance(request["messages"], list)
+        if len(request["messages"]) > 2:
+            return ScriptedReply(None, [call("company status")])
+        return ScriptedReply(huge, [call(f"scratchpad write --content {huge}"), call("company status")])
+
+    settings = settings_of({})
+    with LoopbackServer(model) as server:
+        run = play_run_sync(plan_of(tmp_path, chat_with(server, settings), settings, max_turns=4)).record
+        sizes = [len(json.dumps(logged.body)) for logged in server.requests]
+    assert run.outcome.status == "finished"
+    assert [len(turn.results) for turn in run.turns()] == [1, 1, 1, 1]
+    assert re.search("got 20000[0-9]+ characters, at most 262144 are taken", json.dumps(server.requests[1].body))
+    assert max(sizes) < sizes[0] + 80_000
 
 
 # ---- notes
