@@ -141,7 +141,7 @@ def test_a_proxy_for_the_world_is_not_asked_for_a_server_on_this_machine(monkeyp
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with LoopbackServer(ready) as server:
         assert completed(client(server)).reply.content == "Ready."
-        named = client(server, base_url=server.base_url.replace("127.0.0.1", "localhost"))
+        named = client(server, base_url=server.base_url.replace("//127.0.0.1", "//localhost", 1))
         assert completed(named).reply.content == "Ready."
         elsewhere = client(server, base_url="http://example.invalid/v1", max_retries=0)
         assert "ConnectError" in str(refused(elsewhere))
@@ -461,7 +461,7 @@ def test_no_secret_is_in_an_error_its_traceback_the_log_or_the_client(
     for name in ("openai", "httpx", "httpx2", "httpcore", "httpcore2"):
         caplog.set_level(logging.DEBUG, logger=name)
     with LoopbackServer(ready, always(fault)) as server:
-        address = server.base_url.replace("127", "user:password-77@127") + "?sig=query-value-88"
+        address = server.base_url.replace("//127", "//user:password-77@127", 1) + "?sig=query-value-88"
         headers = {"X-Own": f"Token {HEADER}"}
         chat = client(server, base_url=address, extra_headers=headers, max_retries=1, timeout_s=1.5)
         error = refused(chat)
