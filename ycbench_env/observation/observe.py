@@ -22,6 +22,8 @@ MAX_RUNWAY_MONTHS: Final = 1e19
 """Beyond any runway in cents; stands for one without end, in a company without payroll."""
 
 _NO_REPORT: Final = TurnReport()
+_INT64: Final = np.dtype(np.int64)  # the type itself would be looked up each time, half of an array's cost
+_FLOAT64: Final = np.dtype(np.float64)
 
 
 class Observation(TypedDict):
@@ -67,14 +69,14 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
     turn, runway = state.turns_played + 1, standing.runway_months
     events = report.events_json()
     # One array and views of it: an array for each figure takes twice as long.
-    figures = np.array((turn, *standing[:5]), dtype=np.int64)
+    figures = np.array((turn, *standing[:5]), _INT64)
     return {
         "turn": figures[0, ...],
         "sim_time": state.sim_time,
         "horizon_end": state.calendar.horizon_end,
         "funds_cents": figures[1, ...],
         "monthly_payroll_cents": figures[2, ...],
-        "runway_months": np.array(MAX_RUNWAY_MONTHS if runway is None else runway, dtype=np.float64),
+        "runway_months": np.array(MAX_RUNWAY_MONTHS if runway is None else runway, _FLOAT64),
         "active_tasks": figures[3, ...],
         "planned_tasks": figures[4, ...],
         "employees": figures[5, ...],
