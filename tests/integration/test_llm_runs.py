@@ -107,7 +107,8 @@ def played(folder: Path, model: Model, values: dict[str, object], faults: FaultP
     """Play a year to its end."""
     settings, waits = settings_of(values), Waits()
     with LoopbackServer(model, faults) as server:
-        run = play_run_sync(plan_of(folder, chat_with(server, settings, waits), settings))
+        plan = plan_of(folder, chat_with(server, settings, waits), settings, max_turns=1_000)  # no year is as long
+        run = play_run_sync(plan)
         requests = server.requests
     assert run.record.outcome.status == "finished", run.record.outcome.reason
     return Played(folder, requests, waits, tuple(run.record.turns()))
