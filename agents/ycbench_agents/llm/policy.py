@@ -106,6 +106,7 @@ class LLMPolicy:
         self._config = load_config(config)
         self._prices = prices
         self._memory = _Memory()
+        self._prompts: dict[tuple[int | None, bool], str] = {}
         self._runner: asyncio.Runner | None = None
         self._closing: Callable[[], object] | None = None
         self._system(None, settings.keep_turns)  # a template that cannot be used is told at once
@@ -230,16 +231,22 @@ class LLMPolicy:
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
+        asked = (keep_turns, notes is not None)
+        if asked not in self._prompts:  # nothing else in it changes from turn to turn
+            self._prompts[asked] = self._new_prompt(*asked)
+        system = self._prompts[asked]
+        return system if notes is None else with_notes(system, notes)
+
+    def _new_prompt(self, keep_turns: int | None, notes: bool) -> str:  # noqa: FBT001 -- called by the key above
         settings = self._settings
-        system = system_prompt(
+        return system_prompt(
             self._config,
             keep_turns=keep_turns,
             token_budget=settings.token_budget,
             tools=settings.mode == "tools",
-            notes=notes is not None,
+            notes=notes,
             template=settings.system_prompt,
         )
-        return system if notes is None else with_notes(system, notes)
 
     def _window(
         self, system: str, exchanges: tuple[Exchange, ...], present: Present, keep_turns: int | None
