@@ -61,7 +61,7 @@ def arguments(style: str, base_url: str, folder: Path, turns: int) -> list[str]:
     return [
         sys.executable, "-m", "ycbench_agents.cli", "run", "--policy", "llm", "--model", "smollm2",
         "--base-url", base_url, "--system-prompt", str(template), "--param", *parameters,
-        "--set", "loop.auto_advance_after_turns=4", "--max-turns", str(turns), "--records", str(folder), "--no-live",
+        "--set", "loop.auto_advance_after_turns=10", "--max-turns", str(turns), "--records", str(folder), "--no-live",
     ]  # fmt: skip
 
 
