@@ -44,7 +44,8 @@ COMMANDS: Final = (
     "task accept --task-id Task-8\ntask assign --task-id Task-8 --employees Emp_1\ntask dispatch --task-id Task-8",
 )
 BROKEN: Final = ("", "null", "[]", '"x"', "{", '{"command": null}', '{"cmd": "sim resume"}', "{}{}", '{}""', "\ud800")
-FINISHES: Final = ("stop", "tool_calls", "length", None, "content_filter", "\ud800")
+WHOLE: Final = ("stop", "tool_calls", None, "Tool_Use")
+FINISHES: Final = (*WHOLE, "length", "content_filter", "model_length", "\ud800")
 
 TEXTS = hostile_texts() | st.sampled_from(COMMANDS) | st.sampled_from(REFUSED)
 ARGUMENTS: st.SearchStrategy[Any] = (
@@ -91,7 +92,7 @@ def test_each_call_is_run_or_refused_and_only_what_is_exactly_right_is_run(reply
                 decoded = None
             right = isinstance(decoded, dict) and list(decoded) == ["command"] and isinstance(decoded["command"], str)
             right = right and bool(parse_turn(dict(decoded or {})["command"]))
-        right = right and (reply.finish_reason not in {"length", "content_filter"})
+        right = right and reply.finish_reason in WHOLE
         assert bool(call.texts) == right == (call.refusal is None)
         assert isinstance(json.loads(call.arguments), dict)
     assert len({call.id for call in plan.calls}) == len(plan.calls)
@@ -106,7 +107,7 @@ def test_a_model_without_tools_is_never_run_when_cut_off_and_each_of_its_texts_h
     assert all(parse_turn(text) for text in plan.turn)
     assert all(text.encode() for text in plan.turn)  # UTF-8 can hold it
     assert bool(plan.calls) or bool(plan.note)
-    if reply.finish_reason in {"length", "content_filter"}:
+    if reply.finish_reason not in WHOLE:
         assert plan.turn == ()
 
 

@@ -3,7 +3,7 @@
 Invariants, each of them a test:
 
 - Nothing that a model sends raises, and each of its calls is either run or refused with a text.
-- Nothing of a reply that was cut off is run.
+- Nothing is run of a reply that did not come to its end, or of which it is not known that it did.
 - What is refused is never run; arguments are right exactly or not at all, and are never guessed.
 - Each call of a plan has an id that is not empty and occurs once, and arguments that are a JSON object.
 
@@ -43,14 +43,21 @@ RUN_COMMAND: Final = "run_command"
 MAX_REPLAYED_CALLS: Final = 128
 """Most calls of one message that the interface takes; further ones of a reply are left out of the conversation."""
 
-_CUT_OFF: Final = frozenset({"length", "max_tokens", "content_filter"})
+# Servers name what went wrong in many ways (length, model_length, max_output_tokens, error, abort, safety) and what
+# went well in few, so whatever is not known to be an end counts as none.
+_WHOLE: Final = frozenset(
+    {
+        *("", "stop", "stopped", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"),
+        *("tool_calls", "tool_call", "tool_use", "function_call", "function_calls"),
+    }
+)
 _EXAMPLE: Final = "market browse --limit 5"
 _SCHEMA: Final = (
     f'expected one JSON object with the only key "command", a text, like {{"command": "{_EXAMPLE}"}}. Nothing of this '
     "call was run"
 )
 _CUT_OFF_REPLY: Final = (
-    "your reply was cut off before its end (finish_reason {reason}), so nothing in it was run. Reply more briefly"
+    "your reply was cut off or broken off (finish_reason {reason}), so nothing in it was run. Reply again, more briefly"
 )
 _NO_CALL: Final = (
     f"Nothing was run: your reply has no call. Call the tool {RUN_COMMAND} with a command, like "
@@ -134,9 +141,8 @@ def plan_reply(reply: ChatReply, *, mode: Literal["tools", "text"], max_calls: i
         mode: Whether the model calls a tool, or writes commands as text.
         max_calls: Most calls, or blocks of text, that are run; further ones are refused.
     """
-    cut_off = None
-    if (reply.finish_reason or "").lower() in _CUT_OFF:
-        cut_off = _CUT_OFF_REPLY.format(reason=reply.finish_reason)
+    reason = reply.finish_reason or ""
+    cut_off = None if reason.strip().lower() in _WHOLE else _CUT_OFF_REPLY.format(reason=_shown(reason))
     return _plan_calls(reply, cut_off, max_calls) if mode == "tools" else _plan_text(reply, cut_off, max_calls)
 
 

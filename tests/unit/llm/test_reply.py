@@ -116,7 +116,14 @@ def test_ids_change_only_where_they_are_empty_or_taken() -> None:
     assert planned(call(call_id="call_0")).calls[0].id == "call_0"
 
 
-@pytest.mark.parametrize("reason", ["length", "LENGTH", "max_tokens", "content_filter"])
+CUT_OFF = (
+    *("length", "LENGTH", "max_tokens", "content_filter", "model_length", "max_output_tokens", "MAX_TOKENS", "error"),
+    *("abort", "aborted", "safety", "SAFETY", "incomplete", "cancelled", "timeout", "insufficient_system_resource"),
+    *("repetition", "recitation", "pause_turn", "refusal", "unknown", "null", "not stop", "stop?"),
+)
+
+
+@pytest.mark.parametrize("reason", CUT_OFF)
 def test_no_call_of_a_reply_that_was_cut_off_is_run_and_each_is_answered(reason: str) -> None:
     plan = planned(call(), call(call_id="b"), finish_reason=reason)
     assert plan.turn == ()
@@ -124,6 +131,34 @@ def test_no_call_of_a_reply_that_was_cut_off_is_run_and_each_is_answered(reason:
     assert all("cut off" in (each.refusal or "") and reason in (each.refusal or "") for each in plan.calls)
     assert "cut off" in (planned(content="I would", finish_reason=reason).note or "")
     assert said("sim resume", finish_reason=reason) == planned(content="I would", finish_reason=reason)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        None,
+        "",
+        "stop",
+        "STOP",
+        " stop\n",
+        "tool_calls",
+        "function_call",
+        "end_turn",
+        "tool_use",
+        "eos",
+        "stop_sequence",
+    ],
+)
+def test_a_reply_that_came_to_its_end_is_run(reason: str | None) -> None:
+    assert plan_reply(ChatReply(None, (call(),), reason), mode="tools", max_calls=5).turn == ("task list",)
+    assert plan_reply(ChatReply("task list", (), reason), mode="text", max_calls=5).turn == ("task list",)
+
+
+def test_a_strange_reason_is_told_in_short_and_on_one_line() -> None:
+    note = said("task list", finish_reason="no\n\ud800" + "x" * 5000).note or ""
+    assert len(note) < 300
+    assert note.isprintable()
+    assert note.encode()
 
 
 def test_calls_above_the_limit_are_refused_and_those_that_cannot_be_sent_back_are_counted() -> None:
