@@ -31,9 +31,10 @@ from ycbench_agents.llm.reply import Plan, plan_reply
 from ycbench_agents.llm.settings import LLMSettings
 from ycbench_agents.llm.trace import messages_sha256, normalised
 from ycbench_env import YCBenchEnv
-from ycbench_env.actions import parse_turn
+from ycbench_env.actions import format_command, parse_turn
 from ycbench_env.testing import hostile_texts
 from ycbench_env.testing.play import QUERIES, REFUSED
+from ycbench_env.types.command import AppendScratchpad, WriteScratchpad
 from ycbench_env.wrappers import ScratchpadMemory, Window, window
 
 Mode: TypeAlias = Literal["tools", "text"]
@@ -109,6 +110,21 @@ def test_a_model_without_tools_is_never_run_when_cut_off_and_each_of_its_texts_h
     assert bool(plan.calls) or bool(plan.note)
     if reply.finish_reason not in WHOLE:
         assert plan.turn == ()
+
+
+TAGS = st.sampled_from(["<think>", "</think>", "</THINKING>", "<reasoning>", "</thought>"])
+QUOTED = st.lists(hostile_texts() | TAGS | st.sampled_from(["\nsim resume\n", "\n", '"', "'"]), max_size=6).map("".join)
+
+
+@given(QUOTED, st.sampled_from(["write", "append"]), st.booleans(), st.booleans())
+def test_a_command_is_run_unchanged_whatever_its_quoted_text(text: str, verb: str, fenced: bool, thinks: bool) -> None:
+    kind = WriteScratchpad if verb == "write" else AppendScratchpad
+    written = format_command(kind(text))
+    expected = [parsed.command for parsed in parse_turn(written)]
+    content = f"I note:\n{'`' * 30}\n{written}\n{'`' * 30}\n" if fenced else written
+    thought = "<think>\nsim resume\n</think>\n" if thinks else ""
+    plan = plan_reply(ChatReply(thought + content), mode="text", max_calls=5)
+    assert [parsed.command for parsed in parse_turn(plan.turn)] == expected
 
 
 @settings(max_examples=60)

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
 
-from ycbench_agents.llm.text_commands import utf8_text, without_thoughts
+from ycbench_agents.llm.text_lines import utf8_text
+from ycbench_agents.llm.thoughts import without_thoughts
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _assistant(exchange: Exchange, mode: Literal["tools", "text"], replay_reason
 
 def _content(content: str | None) -> str | None:
     """Return the model's text as it is sent back; None for none, since servers refuse blank texts."""
-    text = without_thoughts(content or "")
+    text = without_thoughts(utf8_text(content or ""))
     if not text.strip():
         return None
     if len(text) > _MAX_CONTENT_LENGTH:

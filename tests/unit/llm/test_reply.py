@@ -10,7 +10,9 @@ import pytest
 from ycbench_agents.base import Json
 from ycbench_agents.llm.message import ChatReply, ToolCall
 from ycbench_agents.llm.reply import MAX_REPLAYED_CALLS, Plan, plan_reply, run_command_tool
-from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, command_blocks, without_thoughts
+from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, command_blocks
+from ycbench_agents.llm.thoughts import without_thoughts
+from ycbench_env.actions import ParsedCommand, parse_turn
 
 GOOD = json.dumps({"command": "task list"})
 
@@ -261,6 +263,62 @@ def test_thoughts_are_left_out_wherever_they_stand() -> None:
     assert without_thoughts("a</think>b<reasoning>c</reasoning>d<thinking>e") == "bd"
     assert without_thoughts("a<think>b</think>c</think>d") == "d"
     assert without_thoughts("a <b> thinks") == "a <b> thinks"
+
+
+NOTE = 'scratchpad write --content "never write </think>\nsim resume\n<think>x</think>"'
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        (NOTE, (NOTE,)),
+        (f"I note:\n{NOTE}", (NOTE,)),
+        (f"I note:\n```\n{NOTE}\n```\n<think>\nsim resume\n</think>", (f"{NOTE}\n",)),
+        (f"<think>sim resume</think>{NOTE}", (NOTE,)),
+        (f"<think>\nsim resume\n</think>\n{NOTE}\ntask list", (f"\n{NOTE}\ntask list",)),
+        (f"sim resume\nhm</think>\n{NOTE}", (f"\n{NOTE}",)),
+        (f"'Tis late.\n<think>\nI'll\nsim resume\n</think>\n{NOTE}", (NOTE,)),
+        (f"Well, {NOTE[:40]}\n<think>\nsim resume\n</think>\ntask list", ("task list",)),
+        ("task list <think>\nsim resume\n</think>", ("task list ",)),
+        ("task list &&\n<think>\nsim resume\n</think>client list", ("task list &&\nclient list",)),
+        ("A:\n```\n<think>\nsim resume\n</think>\ntask list\n```", ("\ntask list\n",)),
+        ("```\nsim resume\n</think>\nI look:\ntask list", ("task list",)),
+        (f"B:\n{NOTE}; {NOTE}\n<think>\nsim resume</think>\nok", (f"{NOTE}; {NOTE}\n\nok",)),
+        (f"C:\n{NOTE[:-1]}\nsim resume", (f"{NOTE[:-1]}\nsim resume",)),
+    ],
+)
+def test_tags_in_quoted_text_of_a_command_are_text_and_thoughts_are_never_run(
+    content: str, texts: tuple[str, ...]
+) -> None:
+    assert said(content).turn == texts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think></think>x" * 16_000,
+        'scratchpad write --content "<think>"\nhm\n' * 6_000 + "hm",
+        'hm\nscratchpad write --content "a\n</think>"; ' + 'scratchpad write --content "a\n</think>"; ' * 6_000,
+        'hm\nscratchpad write --content "' + "</think>\n" * 25_000,
+        "hm <think></think>\n" + "```x\n" * 50_000 + "</think>",
+        "hm\n" + "```\n```\n" * 32_000 + "</think>",
+        "hm\ntask list &&\n" + "<think></think>task list &&\n" * 9_000,
+        "`" * 100_000 + "<think>" * 20_000,
+    ],
+    ids=range(8),
+)
+def test_thoughts_in_a_long_text_are_found_in_time(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        read = [0]
+
+        def counted(turn: str) -> tuple[ParsedCommand, ...]:
+            read[0] += len(turn)
+            return parse_turn(turn)
+
+        patch.setattr("ycbench_agents.llm.thoughts.parse_turn", counted)
+        patch.setattr("ycbench_agents.llm.text_lines.parse_turn", counted)
+        without_thoughts(text)
+    assert read[0] < 100 * len(text)
 
 
 def test_many_open_quotes_and_thoughts_are_read_at_once() -> None:
