@@ -36,9 +36,9 @@ from ycbench_agents.llm.loopback import (
     text_model,
 )
 from ycbench_agents.llm.loopback.scripted import tool_call
-from ycbench_agents.llm.making import public_settings
 from ycbench_agents.llm.policy import LLMPolicy
 from ycbench_agents.llm.pricing import load_prices
+from ycbench_agents.llm.public import public_settings
 from ycbench_agents.llm.reply import RUN_COMMAND
 from ycbench_agents.llm.settings import LLMSettings
 from ycbench_agents.records import PlayedRun, RunPlan, Runtime, TurnRecord, play_many, play_run_sync, read_run, same_run

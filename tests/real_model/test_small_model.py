@@ -18,21 +18,21 @@ from ycbench_agents.records.record import turn_differences
 pytestmark = pytest.mark.slow
 
 TURNS = 40
-UNDISTURBED_TURNS = 12
-KILLED_AFTER = 6
+UNDISTURBED_TURNS = 8
+KILLED_AFTER = 3
 WINDOW = 5
 CONTEXT_TOKENS = 8192
 
 GRAMMAR = r"""
 root ::= command
-command ::= "company status" | "market browse --limit 2" | "task list" | "sim resume" | on-task | assign | note
+command ::= "market browse --limit 1" | "task list" | "sim resume" | on-task | assign | note
 on-task ::= "task " ("accept" | "dispatch" | "inspect") " --task-id Task-" number
 assign ::= "task assign --task-id Task-" number " --employees Emp_1,Emp_2,Emp_3"
 note ::= "scratchpad append --content \"" [a-z ]{3,20} "\""
 number ::= [1-9] [0-9]?
 """
 PROMPT = """You run {company}. {acting} Commands:
-market browse --limit 2
+market browse --limit 1
 task accept --task-id Task-7
 task assign --task-id Task-7 --employees Emp_1,Emp_2
 task dispatch --task-id Task-7
@@ -55,7 +55,7 @@ def arguments(style: str, base_url: str, folder: Path, turns: int) -> list[str]:
     template = folder.parent / "prompt.txt"
     template.write_text(PROMPT, encoding="utf-8")
     parameters = [
-        f"keep_turns={WINDOW}", "mode=text", "temperature=0.8", "top_p=1.0", "seed=7", "max_tokens=40",
+        f"keep_turns={WINDOW}", "mode=text", "temperature=1.5", "top_p=1.0", "seed=7", "max_tokens=40",
         "max_tokens_field=max_tokens", f"extra_body={table(BODIES[style])}",
     ]  # fmt: skip
     return [

@@ -45,6 +45,8 @@ _Limit = Annotated[int, Parameter(validator=Number(gte=1, lte=10_000), metavar="
 _Turns = Annotated[int | None, Parameter(validator=_POSITIVE, metavar="N")]
 _Seed = Annotated[str, Parameter(metavar="SEED")]
 _Flag = Annotated[bool, _NO_DEFAULT, Parameter(negative=())]
+_Trusted = Annotated[str | None, Parameter(name="--policy", metavar="MODULE:CLASS")]
+_Variable = Annotated[str | None, Parameter(metavar="NAME")]
 _Url = Annotated[str | None, Parameter(name="--base-url", metavar="URL")]
 _Headers = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--header", metavar="'NAME: VALUE'...")]
 _PriceFiles = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--prices", metavar="FILE...")]
@@ -169,9 +171,11 @@ def _run(  # noqa: PLR0913 -- one argument an option
     return run(request, Recording(options, records, concurrency, live))
 
 
-def _resume(
+def _resume(  # noqa: PLR0913 -- one argument an option
     *folders: Path,
+    policy: _Trusted = None,
     base_url: _Url = None,
+    api_key_variable: _Variable = None,
     header: _Headers = (),
     concurrency: _Count = 1,
     live: bool = True,
@@ -179,43 +183,53 @@ def _resume(
 ) -> int:
     """Go on with recorded runs that were killed or stopped; finished ones stay as they are.
 
+    A record is data that may come from anybody: code and keys that it names are used only if you name them, too.
+
     Args:
         folders: Folders of runs, or folders with such in them.
-        base_url: Address of the model's server, where a record leaves parts of it out.
+        policy: Policy module:Class of your own that the record names, and whose code may run.
+        base_url: Address of the model's server, where a record leaves parts of it out, or a key goes elsewhere.
+        api_key_variable: Environment variable with the key, where it is another than OPENAI_API_KEY.
         header: HTTP headers for its server, of which records have the names only.
         concurrency: How many runs to play at once.
         live: Show the runs as they go; --no-live writes a line a turn.
         quiet: Show no progress.
     """
     from ycbench_agents.cli.recorded.command import resume  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.recorded.model import Trusted  # noqa: PLC0415 -- as above
     from ycbench_agents.cli.recorded.playing import Watching  # noqa: PLC0415 -- as above
 
-    return resume(folders, base_url, header, Watching(concurrency, live=live, quiet=quiet))
+    trusted = Trusted(policy, base_url, api_key_variable, header)
+    return resume(folders, trusted, Watching(concurrency, live=live, quiet=quiet))
 
 
-def _replay(*folders: Path) -> int:
+def _replay(*folders: Path, policy: _Trusted = None) -> int:
     """Play recorded runs again, asking nobody, and check that everything turns out as recorded.
 
     The exit code is 1 where something differs.
 
     Args:
         folders: Folders of runs, or folders with such in them.
+        policy: Policy module:Class of your own that the record names, and whose code may run.
     """
     from ycbench_agents.cli.recorded.command import replay  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.recorded.model import Trusted  # noqa: PLC0415 -- as above
 
-    return replay(folders)
+    return replay(folders, Trusted(policy))
 
 
-def _export(*folders: Path, out: _Path = None) -> int:
+def _export(*folders: Path, policy: _Trusted = None, out: _Path = None) -> int:
     """Write each recorded turn as a line of JSON with prompt, completion and reward, for training.
 
     Args:
         folders: Folders of runs, or folders with such in them.
+        policy: Policy module:Class of your own that the record names, and whose code may run.
         out: File to write; stdout where none is named.
     """
     from ycbench_agents.cli.recorded.command import export  # noqa: PLC0415 -- as above
+    from ycbench_agents.cli.recorded.model import Trusted  # noqa: PLC0415 -- as above
 
-    return export(folders, out)
+    return export(folders, out, Trusted(policy))
 
 
 def _demo(*, out: Path = Path("out"), quiet: _Flag = False) -> int:

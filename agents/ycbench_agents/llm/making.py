@@ -1,12 +1,12 @@
-"""From names and plain values to a language model's policy, and from the record of a run to the same again."""
+"""From names and plain values to a language model's policy."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ycbench_agents.llm.policy import LLMPolicy
-from ycbench_agents.llm.pricing import Price, Prices, load_prices
+from ycbench_agents.llm.pricing import load_prices
 from ycbench_agents.llm.settings import LLMSettings
 from ycbench_env import Config, MissingExtraError, load_config
 
@@ -14,21 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ycbench_agents.base import JsonObject
     from ycbench_agents.llm.message import ChatClient
 
-__all__ = [
-    "PRICE",
-    "make_llm_policy",
-    "openai_chat",
-    "public_settings",
-    "recorded_prices",
-    "recorded_settings",
-    "settings_for",
-]
-
-PRICE: Final = "price"
-"""Name under which a run's settings hold the price of its model, so that a resumed run goes on with the same."""
+__all__ = ["make_llm_policy", "openai_chat", "settings_for"]
 
 
 def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
@@ -74,7 +62,7 @@ def openai_chat(
 
 
 def make_llm_policy(
-    model: str,
+    model: str | None = None,
     *,
     config: Config | str = "default",
     client: ChatClient | None = None,
@@ -84,7 +72,7 @@ def make_llm_policy(
     """Return a policy that asks a language model.
 
     Args:
-        model: Name of the model, as its server knows it.
+        model: Name of the model, as its server knows it; it is needed.
         config: Configuration of the environment that it plays.
         client: Who asks the model, None for the network.
         prices: Files of prices beside the built-in ones.
@@ -98,42 +86,6 @@ def make_llm_policy(
         MissingExtraError: The package ``openai`` is not installed.
     """
     resolved = load_config(config)
-    chosen = settings_for(resolved, {"model": model, **settings})
+    named = {} if model is None else {"model": model}
+    chosen = settings_for(resolved, {**named, **settings})
     return LLMPolicy(client or openai_chat(chosen), chosen, resolved, load_prices(*prices))
-
-
-def public_settings(settings: LLMSettings, prices: Prices) -> JsonObject:
-    """Return what a run's record holds of a model's settings: no secrets, and the price of its tokens."""
-    price = prices.find(settings.model)
-    return {**settings.public(), PRICE: None if price is None else price.to_json()}
-
-
-def recorded_settings(
-    recorded: JsonObject, *, base_url: str | None = None, headers: Mapping[str, str] | None = None
-) -> tuple[LLMSettings, Prices]:
-    """Return the settings and the price that ``public_settings`` recorded.
-
-    Args:
-        recorded: What it returned.
-        base_url: Address with what the record leaves out (user, password, query); None for the recorded one.
-        headers: Values of the headers, of which the record has the names.
-
-    Raises:
-        LLMSettingsError: They cannot be used.
-        PriceError: The price cannot be used.
-    """
-    values: dict[str, object] = {name: value for name, value in recorded.items() if name != PRICE}
-    values["extra_headers"] = dict(headers or {})
-    if base_url is not None:
-        values["base_url"] = base_url
-    return LLMSettings.from_mapping(values), recorded_prices(recorded)
-
-
-def recorded_prices(recorded: JsonObject) -> Prices:
-    """Return the price that ``public_settings`` recorded, under the name of its model; none where there was none.
-
-    Raises:
-        PriceError: It cannot be used.
-    """
-    price = recorded.get(PRICE)
-    return Prices({str(recorded["model"]): Price.from_json(price)} if isinstance(price, dict) else {})

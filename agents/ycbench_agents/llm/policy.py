@@ -23,9 +23,11 @@ from ycbench_agents.base import Decision, PolicyStoppedError
 from ycbench_agents.llm.answers import answers_by_call
 from ycbench_agents.llm.history import Exchange, Present, count_tokens, exchange_tokens, messages, status_text
 from ycbench_agents.llm.message import ChatRequest, ContextLengthError, ModelError
-from ycbench_agents.llm.pricing import cost_usd
+from ycbench_agents.llm.pricing import Prices, cost_usd
 from ycbench_agents.llm.prompt import system_prompt, with_notes
+from ycbench_agents.llm.public import public_settings
 from ycbench_agents.llm.reply import plan_reply, run_command_tool
+from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
 from ycbench_agents.llm.trace import RecordedDecision, decision_trace, messages_sha256, normalised, read_trace
 from ycbench_env import load_config
 from ycbench_env.wrappers import Window, window
@@ -35,9 +37,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.llm.message import ChatClient, ChatReply, Completion, Transport
-    from ycbench_agents.llm.pricing import Prices
     from ycbench_agents.llm.reply import Plan
-    from ycbench_agents.llm.settings import LLMSettings
     from ycbench_env import Config, Observation
 
 __all__ = ["LLMPolicy"]
@@ -100,16 +100,40 @@ class LLMPolicy:
         Raises:
             ConfigError: The configuration cannot be used.
             TemplateError: The template of the system prompt cannot be used.
+            LLMSettingsError: ``token_budget`` is less than the system prompt takes.
         """
         self._client = client
         self._settings = settings
         self._config = load_config(config)
         self._prices = prices
         self._memory = _Memory()
+        self._last_trace: JsonObject | None = None
         self._prompts: dict[tuple[int | None, bool], str] = {}
         self._runner: asyncio.Runner | None = None
         self._closing: Callable[[], object] | None = None
-        self._system(None, settings.keep_turns)  # a template that cannot be used is told at once
+        system = self._system("", settings.keep_turns)  # a template that cannot be used is told at once
+        least = count_tokens([{"role": "system", "content": system}, run_command_tool()])
+        if settings.token_budget is not None and settings.token_budget < least:
+            msg = (
+                f"token_budget: got {settings.token_budget}, expected at least {least}, which the system prompt alone "
+                "takes, and room for turns; shorten the prompt (system_prompt), or leave the budget out"
+            )
+            raise LLMSettingsError(msg)
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._settings.model
+
+    @property
+    def public_settings(self) -> JsonObject:
+        """What a run's record holds of the settings: no secrets, and the price of the model's tokens."""
+        return public_settings(self._settings, self._prices or Prices())
+
+    @property
+    def last_trace(self) -> JsonObject | None:
+        """The trace of the last decision as it follows from its reply, None before the first."""
+        return copy.deepcopy(self._last_trace)
 
     @property
     def last_messages(self) -> tuple[JsonObject, ...]:
@@ -130,6 +154,7 @@ class LLMPolicy:
         """Forget the last episode; nothing is drawn here (a model's sampling seed is in the settings)."""
         del seed
         self._memory = _Memory()
+        self._last_trace = None
 
     async def decide(self, observation: Observation) -> Decision:
         """Return the model's turn.
@@ -196,7 +221,9 @@ class LLMPolicy:
                 "settings, the configuration or the version of this program differ from those of the record"
             )
             raise ValueError(msg)
-        return self._settle(asked, recorded.reply).turn
+        plan = self._settle(asked, recorded.reply)
+        self._last_trace = self._trace(recorded, plan)
+        return plan.turn
 
     # ---- what is asked
 
@@ -275,9 +302,14 @@ class LLMPolicy:
     def _decided(self, asked: _Asked, sha256: str, completion: Completion, failed: Transport | None) -> Decision:
         reply = normalised(completion.reply)
         plan = self._settle(asked, reply)
-        cost = None if self._prices is None else cost_usd(self._settings.model, reply.usage, self._prices)
-        trace = decision_trace(RecordedDecision(reply, sha256, asked.shrunk_to), cost)
+        trace = self._last_trace = self._trace(RecordedDecision(reply, sha256, asked.shrunk_to), plan)
         return Decision(plan.turn, trace, _transport(completion.transport, failed))
+
+    def _trace(self, decision: RecordedDecision, plan: Plan) -> JsonObject:
+        """Return the trace of a decision; all of it but the decision itself follows from the reply and the price."""
+        usage = decision.reply.usage
+        cost = None if self._prices is None else cost_usd(self._settings.model, usage, self._prices)
+        return decision_trace(decision, plan, cost)
 
     def _settle(self, asked: _Asked, reply: ChatReply) -> Plan:
         """Keep a reply in memory; returns what becomes of it."""

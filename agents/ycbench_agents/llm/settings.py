@@ -353,7 +353,8 @@ class LLMSettings:
             try:
                 object.__setattr__(self, field.name, _READERS[field.name](value))
             except _UnfitError as unfit:
-                problems.append(f"{field.name}: got {unfit.got or _shown(value)}, expected {unfit}")
+                none = ", or none" if field.name in _LIMITS else ""
+                problems.append(f"{field.name}: got {unfit.got or _shown(value)}, expected {unfit}{none}")
         if problems:
             raise LLMSettingsError("\n".join(problems))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ycbench_agents.base import Json, JsonObject
+    from ycbench_agents.llm.reply import Plan
 
 __all__ = [
     "RecordedDecision",
@@ -108,16 +109,18 @@ class RecordedDecision:
     shrunk_to: int | None
 
 
-def decision_trace(decision: RecordedDecision, cost_usd: float | None) -> JsonObject:
+def decision_trace(decision: RecordedDecision, plan: Plan, cost_usd: float | None) -> JsonObject:
     """Return the trace of a decision.
 
     Args:
         decision: What was asked and said.
+        plan: What becomes of the reply.
         cost_usd: What it cost, in dollars; None where that is unknown.
 
     Returns:
         ``reply``, ``messages_sha256`` and ``shrunk_to`` for ``recall``; for readers ``prompt_tokens``,
-        ``completion_tokens``, ``cached_tokens``, ``reasoning_tokens`` (None is unknown) and ``cost_usd``.
+        ``completion_tokens``, ``cached_tokens``, ``reasoning_tokens`` (None is unknown), ``cost_usd``,
+        ``refused_calls`` and ``unusable_replies`` (1 for a reply of which nothing was run).
     """
     usage = decision.reply.usage
     return {
@@ -129,6 +132,8 @@ def decision_trace(decision: RecordedDecision, cost_usd: float | None) -> JsonOb
         "cached_tokens": usage.cached,
         "reasoning_tokens": usage.reasoning,
         "cost_usd": cost_usd,
+        "refused_calls": sum(call.refusal is not None for call in plan.calls),
+        "unusable_replies": int(not plan.turn),
     }
 
 

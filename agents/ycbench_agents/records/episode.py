@@ -155,7 +155,11 @@ def _policy_differences(policy: Policy, observation: Observation, turn: TurnReco
         said = _said_again(policy, observation, turn)
     except ValueError as error:
         return [f"trace: {error}"]
-    return list(json_differences(turn.action, _action(said), "action"))
+    told: object = getattr(policy, "last_trace", turn.trace)  # what a record says of a reply follows from the reply
+    return [
+        *json_differences(turn.action, _action(said), "action"),
+        *json_differences(turn.trace, cast("Json", told), "trace"),
+    ]
 
 
 def _said_again(policy: Policy, observation: Observation, turn: TurnRecord) -> Turn:

@@ -61,7 +61,7 @@ class ExportedTurn:
         return encode({field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
 
 
-def export_turns(folder: Path, policy: Policy | None = None) -> Iterator[ExportedTurn]:
+def export_turns(folder: Path | str, policy: Policy | None = None) -> Iterator[ExportedTurn]:
     """Yield the turns of a run as examples, from first to last.
 
     The record is played again to get at what was seen, so what is yielded is verified like in ``replay_run``.
@@ -80,7 +80,7 @@ def export_turns(folder: Path, policy: Policy | None = None) -> Iterator[Exporte
     """
     record = read_run(folder)
     to_go_cents = sum(turn.funds_delta_cents for turn in record.turns())
-    episode, run = fresh_episode(record, policy), folder.resolve().name
+    episode, run = fresh_episode(record, policy), record.folder.resolve().name
     for turn in record.turns():
         prompt: Json = episode.observation["text"]
         require_equal(replay_turn(episode, turn, policy), folder, turn.turn)

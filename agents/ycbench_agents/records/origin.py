@@ -14,6 +14,7 @@ from ycbench_agents.records.record import GitState, RunOrigin
 
 __all__ = ["git_state", "here", "package_version"]
 
+_PACKAGES: Final = ("attrs", "gymnasium", "numpy", "openai")  # what plays; each is named where it is in use
 _UNKNOWN: Final = "unknown"
 _TIMEOUT_S: Final = 10.0
 _CHECKED_FILE: Final = "__init__.py"
@@ -32,7 +33,7 @@ def here(started: str) -> RunOrigin:
     """
     return RunOrigin(
         python=platform.python_version(),
-        openai=_version("openai") if "openai" in sys.modules else None,
+        packages={name: _version(name) for name in _PACKAGES if name in sys.modules},
         git=git_state(Path(ycbench_env.__file__).parent),
         started=started,
     )

@@ -19,7 +19,7 @@ from ycbench_env import Config, load_config
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ycbench_agents.base import Json, JsonObject, Policy
+    from ycbench_agents.base import JsonObject, Policy
     from ycbench_agents.records.files import Files
     from ycbench_agents.records.record import TurnRecord
 
@@ -46,6 +46,17 @@ def _settings(value: object) -> JsonObject:
     return cast("JsonObject", copy)
 
 
+def _told_by_policy(plan: RunPlan) -> JsonObject:
+    """Return the settings that a policy tells of itself; the field's converter checks them."""
+    return cast("JsonObject", getattr(plan.policy, "public_settings", {}))
+
+
+def _model_of_policy(plan: RunPlan) -> str | None:
+    """Return the model that a policy tells of itself."""
+    model: object = getattr(plan.policy, "model", None)
+    return model if isinstance(model, str) else None
+
+
 @attrs.frozen
 class RunPlan:
     """One run to be played.
@@ -56,8 +67,9 @@ class RunPlan:
         seed: Run seed, which also resets the policy.
         policy: Who plays; it is reset here and plays nothing else in the meantime.
         name: Name of the policy.
-        settings: Its public settings, plain JSON; they are recorded, so they must hold no key.
-        model: Name of its model, None without.
+        settings: Its public settings, plain JSON; they are recorded, so they must hold no key. By default the policy's
+            own ``public_settings``, {} where it has none.
+        model: Name of its model, None without. By default the policy's own ``model``.
         max_turns: Turns after which the run is cut off, None for no limit.
         scratchpad: Whether the environment has a scratchpad.
 
@@ -71,8 +83,8 @@ class RunPlan:
     seed: int
     policy: Policy
     name: str
-    settings: JsonObject = attrs.field(factory=dict[str, "Json"], converter=_settings)
-    model: str | None = None
+    settings: JsonObject = attrs.field(default=attrs.Factory(_told_by_policy, takes_self=True), converter=_settings)
+    model: str | None = attrs.field(default=attrs.Factory(_model_of_policy, takes_self=True))
     max_turns: int | None = attrs.field(default=None, validator=_limit)
     scratchpad: bool = True
 

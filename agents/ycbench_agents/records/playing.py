@@ -116,7 +116,7 @@ def recorded_config(record: RunRecord) -> Config:
     return config
 
 
-def resume_plan(folder: Path, policy: Policy) -> RunPlan:
+def resume_plan(folder: Path | str, policy: Policy) -> RunPlan:
     """Return the plan of the run in a folder, for ``play_run`` to go on with.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -24,7 +25,6 @@ from ycbench_agents.records.strict_json import Table, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ycbench_agents.base import JsonObject
 
@@ -93,7 +93,7 @@ class RunRecord:
         return lost
 
 
-def read_run(folder: Path) -> RunRecord:
+def read_run(folder: Path | str) -> RunRecord:
     """Return the record in a folder, finished or not.
 
     Raises:
@@ -106,12 +106,13 @@ def read_run(folder: Path) -> RunRecord:
     return record
 
 
-def find_run(folder: Path) -> RunRecord | None:
+def find_run(folder: Path | str) -> RunRecord | None:
     """Return the record in a folder, None where there is no run.json.
 
     Raises:
         RecordError: run.json is damaged or of another format.
     """
+    folder = Path(folder)
     path = folder / RUN_FILE
     try:
         text = path.read_bytes()

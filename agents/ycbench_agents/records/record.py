@@ -100,13 +100,13 @@ class RunOrigin:
 
     Args:
         python: Version of Python.
-        openai: Version of the package ``openai``, None when it was not in use.
+        packages: Versions of the packages in use that play: attrs, gymnasium, numpy, openai; None is unknown.
         git: State of the checkout, None without one.
         started: Wall-clock time, ISO 8601.
     """
 
     python: str
-    openai: str | None
+    packages: JsonObject
     git: GitState | None
     started: str
 
@@ -124,7 +124,7 @@ class RunOrigin:
         git = table.optional_table("git")
         return cls(
             python=table.get("python", str),
-            openai=table.optional("openai", str),
+            packages=table.table("packages").values,
             git=None if git is None else GitState(git.get("commit", str), git.get("dirty", bool)),
             started=table.get("started", str),
         )
@@ -142,7 +142,7 @@ class RunOutcome:
         turns: Turns played.
         final_funds_cents: Funds after the last of them, in cents.
         total_return: Sum of all rewards, in dollars.
-        totals: Sum of each ``..._tokens`` and ``cost_...`` of the traces by name, as
+        totals: Sum of each ``..._tokens``, ``..._calls``, ``..._replies`` and ``cost_...`` of the traces by name, as
             ``{"sum": number or null, "unknown_turns": turns that did not tell}``.
     """
 

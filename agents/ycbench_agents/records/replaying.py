@@ -63,7 +63,7 @@ def fresh_episode(record: RunRecord, policy: Policy | None) -> Episode:
     return episode
 
 
-def replay_run(folder: Path, policy: Policy | None = None) -> ReplayReport:
+def replay_run(folder: Path | str, policy: Policy | None = None) -> ReplayReport:
     """Play the recorded turns again and return what differs from the record, asking nobody.
 
     Every line is compared: results, events, reward, funds, counts, end, clock, hash of the world and of the notes; at

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tally"]
 
-_TOKENS: Final = "_tokens"
+_COUNTS: Final = ("_tokens", "_calls", "_replies")
 _COST: Final = "cost_"
 
 
@@ -79,9 +79,9 @@ class Tally:
 
 
 def _numbers(trace: JsonObject) -> Iterator[tuple[str, float | None]]:
-    """Yield what a turn took: tokens (``..._tokens``) and costs (``cost_...``) by name; None is not known."""
+    """Yield counts (``..._tokens``, ``..._calls``, ``..._replies``) and costs (``cost_...``); None is not known."""
     for name, value in trace.items():
-        if not (name.endswith(_TOKENS) or name.startswith(_COST)) or isinstance(value, bool):
+        if not (name.endswith(_COUNTS) or name.startswith(_COST)) or isinstance(value, bool):
             continue
         if value is None or isinstance(value, int | float):
             yield name, value

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ycbench_agents.cli import main
 from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.live import view
 from ycbench_agents.cli.recorded.model import read_headers
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
 from ycbench_agents.llm.loopback.fault import FaultPlan
@@ -136,8 +138,8 @@ def test_scripted_policies_are_recorded_where_a_folder_is_named(runs: Path, caps
         ),
         (["run", "--policy", "llm", "--model", "m"], "OPENAI_API_KEY is not set"),
         (["resume"], "resume: got no folder"),
-        (["replay", "/no/such"], "expected that of a run"),
-        (["export", "/no/such"], "expected that of a run"),
+        (["replay", "/no/such"], "expected the folder of a run"),
+        (["export", "/no/such"], "expected the folder of a run"),
     ],
 )
 def test_what_cannot_be_used_is_said_before_anything_is_played(
@@ -160,3 +162,124 @@ def test_the_values_of_headers_stand_in_no_error() -> None:
     with pytest.raises(UsageError) as error:
         read_headers(["sk-secret"])
     assert "sk-secret" not in str(error.value)
+
+
+# ---- a record is data, whoever made it
+
+
+def edited(runs: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Change what run.json says and return the folder."""
+    path = folder_of(runs) / "run.json"
+    document = json.loads(path.read_text(encoding="ascii"))
+    change(document)
+    path.write_text(json.dumps(document), encoding="ascii")
+    return path.parent
+
+
+def test_code_that_a_record_names_is_run_only_when_a_person_names_it_too(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", "--policy", "greedy", "--seeds", "3", "--records", str(runs), "--max-turns", "3", "--quiet"])
+    made = tmp_path / "made"
+
+    def name_a_program(document: dict[str, Any]) -> None:
+        document["identity"]["policy"] = "subprocess:Popen"
+        document["identity"]["settings"] = {"parameters": {"args": ["touch", str(made)]}}
+        document["outcome"] = {**document["outcome"], "status": "running"}
+
+    folder = edited(runs, name_a_program)
+    capsys.readouterr()
+    assert main(["resume", str(folder), "--quiet"]) == 2
+    assert "--policy subprocess:Popen" in capsys.readouterr().err
+    assert main(["replay", str(folder)]) == 0
+    assert "the policy was not asked" in capsys.readouterr().out
+    assert main(["export", str(folder)]) == 0
+    assert not made.exists()
+
+
+def test_a_key_is_sent_where_a_record_says_only_when_a_person_says_so_too(
+    server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_llm(server, runs, "--seeds", "1", "--max-turns", "3")
+
+    def name_a_server(document: dict[str, Any]) -> None:
+        document["identity"]["settings"] |= {"api_key_variable": "CLOUD_SECRET", "base_url": "http://192.0.2.1/v1"}
+        document["outcome"] = {**document["outcome"], "status": "running"}
+
+    folder = edited(runs, name_a_server)
+    monkeypatch.setenv("CLOUD_SECRET", "a-secret-of-another-kind")
+    capsys.readouterr()
+    assert main(["resume", str(folder), "--quiet"]) == 2
+    assert "say so: --api-key-variable CLOUD_SECRET --base-url http://192.0.2.1/v1" in capsys.readouterr().err
+
+
+def test_another_server_than_the_recorded_one_is_refused(
+    server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = FaultPlan(by_number={2: Status(401)})
+    with LoopbackServer(greedy_model, faults=refusal) as first:
+        assert run_llm(first, runs, "--seeds", "1", "--max-turns", "4") == 1
+    capsys.readouterr()
+    assert main(["resume", str(runs), "--base-url", server.base_url, "--quiet"]) == 1
+    assert "settings.base_url" in capsys.readouterr().err
+    assert main(["resume", str(runs), "--header", "X-New: 1", "--quiet"]) == 1
+    assert "settings.extra_headers" in capsys.readouterr().err
+
+
+def test_the_variable_of_the_address_is_part_of_the_run(
+    server: LoopbackServer, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    arguments = ["run", "--policy", "llm", "--model", "greedy", "--records", str(runs), "--max-turns", "2", "--quiet"]
+    assert main(arguments) == 0
+    assert read_run(folder_of(runs)).identity.settings["base_url"] == server.base_url
+
+
+@pytest.mark.parametrize("damage", ["garbage\n", "", "{}\n"])
+def test_a_damaged_record_is_said_and_the_other_runs_are_told(
+    server: LoopbackServer, runs: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_llm(server, runs, "--seeds", "1-2", "--max-turns", "4")
+    path = min(runs.glob("*/turns.jsonl"))
+    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+    path.write_text("".join([lines[0], damage, *lines[2:]]), encoding="ascii")
+    capsys.readouterr()
+    assert run_llm(server, runs, "--seeds", "1-2", "--max-turns", "4") == 1
+    told = capsys.readouterr()
+    assert "turns.jsonl line 2" in told.err
+    assert "1 of 2 episodes run" in told.out
+
+
+@pytest.mark.parametrize(
+    ("figure", "value"), [("prompt_tokens", 5), ("cost_usd", 0.5), ("refused_calls", 7), ("unusable_replies", 1)]
+)
+def test_replay_works_out_anew_what_follows_from_a_reply(
+    server: LoopbackServer, runs: Path, figure: str, value: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_llm(server, runs, "--seeds", "1", "--max-turns", "3")
+    path = folder_of(runs) / "turns.jsonl"
+    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+    turn = json.loads(lines[1])
+    turn["trace"][figure] = value
+    path.write_text("".join([lines[0], json.dumps(turn) + "\n", lines[2]]), encoding="ascii")
+    capsys.readouterr()
+    assert main(["replay", str(runs)]) == 1
+    assert f"turn 2: trace.{figure}" in capsys.readouterr().out
+
+
+def test_ctrl_c_tells_what_was_spent_and_which_seeds_were_not_begun(
+    server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = 0
+
+    def interrupt(*_: object) -> None:
+        nonlocal told
+        told += 1
+        if told == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(view._Nobody, "on_turn", interrupt)
+    assert run_llm(server, runs, "--seeds", "4-6") == 130
+    shown = capsys.readouterr()
+    assert "interrupted     3 " in shown.out
+    assert "not begun: seed 5 6; give the same command again" in shown.err

@@ -9,6 +9,7 @@ import copy
 import datetime as dt
 import gc
 import json
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -32,7 +33,7 @@ from ycbench_agents.llm.message import (
 from ycbench_agents.llm.policy import LLMPolicy
 from ycbench_agents.llm.pricing import Price, Prices
 from ycbench_agents.llm.prompt import TemplateError
-from ycbench_agents.llm.settings import LLMSettings
+from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens
 
@@ -134,9 +135,17 @@ def test_a_budget_bounds_the_whole_request_while_any_turn_is_shown() -> None:
         assert check_messages(request.messages) == []
 
 
+def least_budget() -> int:
+    with pytest.raises(LLMSettingsError) as error:
+        LLMPolicy(saying("x"), settings(token_budget=1))
+    found = re.search(r"token_budget: got 1, expected at least (\d+)", str(error.value))
+    assert found is not None
+    return int(found[1])
+
+
 def test_a_budget_that_nothing_fits_into_shows_the_present_alone() -> None:
     client = saying("market browse")
-    play(YCBenchEnv(), LLMPolicy(client, settings(token_budget=1)), 3)
+    play(YCBenchEnv(), LLMPolicy(client, settings(token_budget=least_budget() + 8)), 3)
     assert [asked_turns(request) for request in client.requests] == [[1], [2], [3]]
 
 

@@ -137,7 +137,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 def test_the_error_says_what_was_got_and_expected() -> None:
     with pytest.raises(
-        LLMSettingsError, match=r"^top_p: got 1\.5, expected a finite number of at least 0 and at most 1$"
+        LLMSettingsError, match=r"^top_p: got 1\.5, expected a finite number of at least 0 and at most 1, or none$"
     ):
         LLMSettings(model="m", top_p=1.5)
     with pytest.raises(LLMSettingsError, match=r"^timeout_s: got 0, expected a finite number above 0 and at most"):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ycbench_agents.llm.message import ChatReply, TokenUsage, ToolCall
+from ycbench_agents.llm.reply import Plan, PlannedCall
 from ycbench_agents.llm.trace import (
     RecordedDecision,
     decision_trace,
@@ -44,6 +45,13 @@ REPLY = ChatReply(
     {"reasoning_details": [{"text": "t", "index": 0}]},
     TokenUsage(10, 5, None, 0),
     "some-model",
+)
+
+PLAN = Plan(
+    (
+        PlannedCall("a", "run_command", "{}", ("sim resume",), None),
+        PlannedCall("b", "run_command", "{}", (), "broken"),
+    )
 )
 
 
@@ -93,7 +101,7 @@ def test_json_of_a_reply_shares_nothing_with_it() -> None:
     ],
 )
 def test_a_damaged_trace_is_refused_with_the_place(path: tuple[Any, ...], value: object, told: str) -> None:
-    trace: Any = decision_trace(RecordedDecision(REPLY, "0" * 64, None), None)
+    trace: Any = decision_trace(RecordedDecision(REPLY, "0" * 64, None), PLAN, None)
     place = trace
     for name in path[:-1]:
         place = place[name]
@@ -110,7 +118,7 @@ def test_a_trace_that_is_no_object_is_refused() -> None:
 
 def test_a_trace_holds_what_recall_needs_and_what_a_reader_wants() -> None:
     recorded = RecordedDecision(REPLY, "0" * 64, 4)
-    trace = decision_trace(recorded, 0.25)
+    trace = decision_trace(recorded, PLAN, 0.25)
     assert read_trace(json.loads(json.dumps(trace))) == recorded
     assert {name: value for name, value in trace.items() if name != "reply"} == {
         "messages_sha256": "0" * 64,
@@ -120,7 +128,10 @@ def test_a_trace_holds_what_recall_needs_and_what_a_reader_wants() -> None:
         "cached_tokens": None,
         "reasoning_tokens": 0,
         "cost_usd": 0.25,
+        "refused_calls": 1,
+        "unusable_replies": 0,
     }
+    assert decision_trace(recorded, Plan((), "say something"), None)["unusable_replies"] == 1
 
 
 def test_the_hash_of_messages_depends_on_all_of_them_and_on_no_order_of_keys() -> None:

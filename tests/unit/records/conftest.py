@@ -149,7 +149,7 @@ def make_runtime(environ: Mapping[str, str] | None = None, **changes: object) ->
         clock=clock,
         files=QuickFiles(),
         environ=environ or {},
-        origin=lambda started: RunOrigin("3.11.0", None, None, started),
+        origin=lambda started: RunOrigin("3.11.0", {}, None, started),
     )
     return attrs.evolve(runtime, **changes)
 

@@ -53,7 +53,7 @@ def test_a_finished_run_tells_what_it_was_and_what_came_of_it(tmp_path: Path, ki
         "model": "test/model:free", "max_turns": None, "scratchpad": True,
     }  # fmt: skip
     assert written["origin"] == {
-        "python": "3.11.0", "openai": None, "git": None, "started": "2026-01-01T00:00:00+00:00"
+        "python": "3.11.0", "packages": {}, "git": None, "started": "2026-01-01T00:00:00+00:00"
     }  # fmt: skip
     assert written["outcome"] == {
         "status": "finished",

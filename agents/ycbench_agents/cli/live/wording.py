@@ -134,7 +134,9 @@ def run_names(plans: Sequence[RunPlan]) -> list[str]:
 
     Where that does not tell them apart, they are called by their folders.
     """
-    parts = [(plan.model or plan.name, plan.config.name, f"seed {plan.seed}") for plan in plans]
+    several = len({plan.name for plan in plans}) > 1  # then a model's name may be that of another policy
+    who = [f"{plan.name} {plan.model}" if several and plan.model else plan.model or plan.name for plan in plans]
+    parts = [(name, plan.config.name, f"seed {plan.seed}") for name, plan in zip(who, plans, strict=True)]
     telling = [len(set(column)) > 1 or len(plans) == 1 for column in zip(*parts, strict=True)]
     names = [", ".join(part for part, tells in zip(row, telling, strict=True) if tells) for row in parts]
     return names if len(set(names)) == len(names) else [plan.folder.name for plan in plans]

@@ -9,10 +9,10 @@ import attrs
 
 from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file
-from ycbench_agents.cli.recorded.model import Cast, ModelOptions, cast_of, recorded_policy
+from ycbench_agents.cli.recorded.model import Cast, ModelOptions, Trusted, cast_of, recorded_policy, replaying_policy
 from ycbench_agents.cli.recorded.playing import PlayedRuns, Watching, play_runs, telling_warnings
 from ycbench_agents.cli.recorded.results import print_runs
-from ycbench_agents.cli.streams import shown
+from ycbench_agents.cli.streams import complain, shown
 from ycbench_agents.records import (
     RecordError,
     RunPlan,
@@ -22,6 +22,8 @@ from ycbench_agents.records import (
     resume_plan,
     run_name,
 )
+from ycbench_agents.registry import make_policy
+from ycbench_env import ConfigError, SeedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,6 +36,7 @@ __all__ = ["Matrix", "export", "play_matrix", "replay", "resume"]
 
 _RUN_FILE: Final = "run.json"
 _SHOWN_DIFFERENCES: Final = 10
+_UNUSABLE: Final = (ConfigError, RecordError, SeedError)
 _Value = TypeVar("_Value")
 
 
@@ -91,16 +94,13 @@ def _plan(matrix: Matrix, policy: str, config: Config, players: Cast, seed: int)
     return attrs.evolve(plan, folder=matrix.folder / run_name(plan.identity))
 
 
-def resume(folders: Sequence[Path], base_url: str | None, headers: Sequence[str], watching: Watching) -> int:
+def resume(folders: Sequence[Path], trusted: Trusted, watching: Watching) -> int:
     """Go on with runs, print what came of them and return the exit code.
 
     Raises:
         UsageError: A folder holds no run, or its policy cannot be made again; nothing was played.
     """
-    plans: list[RunPlan] = []
-    for record in _records(folders, "resume"):
-        policy = recorded_policy(record.identity, base_url=base_url, headers=headers)
-        plans.append(_refusing(lambda folder=record.folder, policy=policy: resume_plan(folder, policy)))
+    plans = [_resumed(record, trusted) for record in _records(folders, "resume")]
     runs = play_runs(plans, watching)
     print_runs(runs)
     sys.stdout.flush()
@@ -108,34 +108,53 @@ def resume(folders: Sequence[Path], base_url: str | None, headers: Sequence[str]
     return runs.exit_code
 
 
-def replay(folders: Sequence[Path]) -> int:
+def _resumed(record: RunRecord, trusted: Trusted) -> RunPlan:
+    """Return the plan of a run, with the settings as they are now, so that what differs is refused."""
+    policy = replaying_policy(record, trusted) if record.is_finished else recorded_policy(record, trusted)
+    if policy is None:  # finished, and not to be played: whose code it was does not matter
+        policy = make_policy("random")
+    plan = _refusing(lambda: resume_plan(record.folder, policy))
+    told: object = getattr(policy, "public_settings", None)
+    return plan if told is None or record.is_finished else attrs.evolve(plan, settings=told)
+
+
+def replay(folders: Sequence[Path], trusted: Trusted) -> int:
     """Play records again, say for each whether everything is as it was recorded, and return the exit code.
 
     Raises:
-        UsageError: A folder holds no run, or its policy cannot be made again.
+        UsageError: A folder holds no run.
     """
-    code = 0
     with telling_warnings():
-        for record in _records(folders, "replay"):
-            policy = recorded_policy(record.identity, offline=True)
-            report = _refusing(lambda folder=record.folder, policy=policy: replay_run(folder, policy))
-            if report.is_equal:
-                sys.stdout.write(f"{shown(str(record.folder))}: {report.turns} turns, all as recorded\n")
-                continue
-            code = STOPPED
-            sys.stdout.write(f"{shown(str(record.folder))}: differs (recorded | now)\n")
-            sys.stdout.writelines(f"  {shown(line)}\n" for line in report.differences[:_SHOWN_DIFFERENCES])
-    return code
+        return max([_replay_one(record, trusted) for record in _records(folders, "replay")])
 
 
-def export(folders: Sequence[Path], out: Path | None) -> int:
+def _replay_one(record: RunRecord, trusted: Trusted) -> int:
+    name = shown(str(record.folder))
+    try:
+        policy = replaying_policy(record, trusted)
+        report = _refusing(lambda: replay_run(record.folder, policy))
+    except UsageError as error:
+        complain(f"error: {error}")
+        return STOPPED
+    if not report.is_equal:
+        sys.stdout.write(f"{name}: differs (recorded | now)\n")
+        sys.stdout.writelines(f"  {shown(line)}\n" for line in report.differences[:_SHOWN_DIFFERENCES])
+        return STOPPED
+    alone = (
+        "" if policy is not None else f"; the policy was not asked, --policy {record.identity.policy} trusts its code"
+    )
+    sys.stdout.write(f"{name}: {report.turns} turns, all as recorded{shown(alone)}\n")
+    return 0
+
+
+def export(folders: Sequence[Path], out: Path | None, trusted: Trusted) -> int:
     """Write the turns of runs as lines of JSON, to a file or to stdout, and return the exit code.
 
     Raises:
         UsageError: A folder holds no run, its turns turn out differently now, or the file cannot be written.
     """
     with telling_warnings():
-        lines = _lines([*_records(folders, "export")])
+        lines = _lines([*_records(folders, "export")], trusted)
         if out is None:
             sys.stdout.writelines(lines)
             return 0
@@ -152,14 +171,14 @@ def _write(path: Path, lines: Iterator[str]) -> None:
         file.writelines(lines)
 
 
-def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield one line a turn, with the run's folder's name in none of them."""
+def _lines(records: Sequence[RunRecord], trusted: Trusted) -> Iterator[str]:
+    """Yield one line a turn."""
     for record in records:
-        policy = recorded_policy(record.identity, offline=True)
+        policy = replaying_policy(record, trusted)
         try:
             for turn in export_turns(record.folder, policy):
                 yield turn.to_line() + "\n"
-        except RecordError as error:
+        except _UNUSABLE as error:
             raise UsageError(str(error)) from None
 
 
@@ -177,7 +196,8 @@ def _records(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
             [folder] if (folder / _RUN_FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{_RUN_FILE}"))
         )
         if not found:
-            msg = f"{folder}: got a folder without {_RUN_FILE}, expected that of a run, or one that runs are in"
+            got = f"a folder without {_RUN_FILE}" if folder.is_dir() else "what is no folder"
+            msg = f"{folder}: got {got}, expected the folder of a run, or one that runs are in"
             raise UsageError(msg)
         for path in found:
             yield _refusing(lambda path=path: read_run(path))
@@ -191,5 +211,5 @@ def _refusing(ask: Callable[[], _Value]) -> _Value:
     """
     try:
         return ask()
-    except RecordError as error:
+    except _UNUSABLE as error:
         raise UsageError(str(error)) from None

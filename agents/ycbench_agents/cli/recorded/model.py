@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import attrs
 
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.llm.message import ModelError
+from ycbench_agents.records.error import RecordError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +21,17 @@ if TYPE_CHECKING:
     from ycbench_agents.llm.message import ChatClient, ChatRequest, Completion
     from ycbench_agents.llm.pricing import Prices
     from ycbench_agents.llm.settings import LLMSettings
-    from ycbench_agents.records import RunIdentity
+    from ycbench_agents.records import RunRecord
     from ycbench_env import Config
 
-__all__ = ["LLM", "Cast", "ModelOptions", "cast_of", "recorded_policy"]
+__all__ = ["LLM", "Cast", "ModelOptions", "Trusted", "cast_of", "recorded_policy", "replaying_policy"]
 
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""
+
+_OPENAI_URL: Final = "https://api.openai.com/v1"
+_USUAL_KEY: Final = "OPENAI_API_KEY"
+_THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
 
 
 @attrs.frozen
@@ -87,34 +94,111 @@ def cast_of(name: str, config: Config, parameters: Mapping[str, object], options
     return Cast(lambda: make_policy_here(name, parameters), {"parameters": _plain(parameters)})
 
 
-def recorded_policy(
-    identity: RunIdentity, *, base_url: str | None = None, headers: Sequence[str] = (), offline: bool = False
-) -> Policy:
-    """Return a policy like the one that played a run.
+@attrs.frozen
+class Trusted:
+    """What a person says again when a record is gone on with: a record is data, and may come from anybody.
 
     Args:
-        identity: What the record says of it.
-        base_url: Address with what the record leaves out.
-        headers: Values of ``--header``.
-        offline: Whether nobody will be asked: the record is only played again.
+        policy: Value of ``--policy``, needed for a class of one's own, whose code then runs.
+        base_url: Value of ``--base-url``, needed where a key would be sent to a server elsewhere.
+        api_key_variable: Value of ``--api-key-variable``, needed for another variable than the usual one.
+        headers: Values of ``--header``, of which records have the names only.
+    """
+
+    policy: str | None = None
+    base_url: str | None = None
+    api_key_variable: str | None = None
+    headers: Sequence[str] = ()
+
+
+def recorded_policy(record: RunRecord, trusted: Trusted) -> Policy:
+    """Return a policy like the one that played a run, to go on with it.
+
+    Raises:
+        UsageError: It cannot be made again, or something has to be said again.
+    """
+    identity = record.identity
+    if identity.policy != LLM:
+        return _recorded_script(record, trusted.policy)
+    from ycbench_agents.llm.making import openai_chat  # noqa: PLC0415 -- slow to import
+
+    def client(settings: LLMSettings) -> ChatClient:
+        _refuse_to_send_keys_anywhere(settings, trusted, record, os.environ)
+        return openai_chat(settings)
+
+    return _recorded_model(record, trusted, client)
+
+
+def replaying_policy(record: RunRecord, trusted: Trusted) -> Policy | None:
+    """Return a policy that only recalls; None, for the environment alone, where its code would have to be trusted.
 
     Raises:
         UsageError: It cannot be made again.
     """
-    try:
-        if identity.policy != LLM:
-            parameters = identity.settings.get("parameters", {})
-            return make_policy_here(identity.policy, parameters if isinstance(parameters, dict) else {})
-        from ycbench_agents.llm.making import openai_chat, recorded_settings  # noqa: PLC0415 -- slow to import
-        from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
-        from ycbench_env import load_config  # noqa: PLC0415 -- as above
+    if record.identity.policy == LLM:
+        return _recorded_model(record, trusted, lambda _settings: _Nobody())
+    if ":" in record.identity.policy and trusted.policy != record.identity.policy:
+        return None
+    return _recorded_script(record, trusted.policy)
 
-        settings, prices = recorded_settings(identity.settings, base_url=base_url, headers=read_headers(headers))
-        client: ChatClient = _Nobody() if offline else openai_chat(settings)
-        return LLMPolicy(client, settings, load_config(identity.config, environ={}), prices)
-    except (ModelError, TypeError, ValueError) as error:
-        msg = f"the policy {identity.policy!r} of the record cannot be made again: {error}"
-        raise UsageError(msg) from None
+
+def _recorded_script(record: RunRecord, trusted: str | None) -> Policy:
+    name, parameters = record.identity.policy, record.identity.settings.get("parameters", {})
+    if ":" in name and trusted != name:
+        msg = (
+            f"{record.folder}: its policy {name!r} is code outside of this package, which would be run; say that you "
+            f"trust it with --policy {name}"
+        )
+        raise UsageError(msg)
+    try:
+        return make_policy_here(name, parameters if isinstance(parameters, dict) else {})
+    except (TypeError, ValueError) as error:
+        raise _not_again(record, error) from None
+
+
+def _recorded_model(record: RunRecord, trusted: Trusted, client: Callable[[LLMSettings], ChatClient]) -> Policy:
+    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.public import recorded_settings  # noqa: PLC0415 -- as above
+    from ycbench_agents.records.playing import recorded_config  # noqa: PLC0415 -- as above
+
+    try:
+        settings, prices = recorded_settings(
+            record.identity.settings, base_url=trusted.base_url, headers=read_headers(trusted.headers)
+        )
+        return LLMPolicy(client(settings), settings, recorded_config(record), prices)
+    except (ModelError, RecordError, TypeError, ValueError) as error:
+        raise _not_again(record, error) from None
+
+
+def _not_again(record: RunRecord, error: Exception) -> UsageError:
+    return UsageError(f"{record.folder}: its policy {record.identity.policy!r} cannot be made again: {error}")
+
+
+def _refuse_to_send_keys_anywhere(
+    settings: LLMSettings, trusted: Trusted, record: RunRecord, environ: Mapping[str, str]
+) -> None:
+    """Refuse to send a key that a record names to a server that it names, unless a person has said both.
+
+    OpenAI's own server gets its usual key, and a server on this machine any.
+
+    Raises:
+        UsageError: Something has to be said again; the message has the options to write.
+    """
+    variable = settings.api_key_variable
+    host = urlsplit(settings.base_url or _OPENAI_URL).hostname or ""
+    if not environ.get(variable) or host in _THIS_MACHINE:
+        return
+    needed: list[str] = []
+    if variable not in {_USUAL_KEY, trusted.api_key_variable}:
+        needed.append(f"--api-key-variable {variable}")
+    if trusted.base_url is None and not (host == "openai.com" or host.endswith(".openai.com")):
+        needed.append(f"--base-url {settings.public()['base_url']}")
+    if needed:
+        msg = (
+            f"{record.folder}: the record says to send the key in {variable} to {host}; if that is what you want, say "
+            f"so: {' '.join(needed)}"
+        )
+        raise UsageError(msg)
 
 
 def read_headers(texts: Sequence[str]) -> dict[str, str]:
@@ -145,12 +229,19 @@ class _Nobody:
 
 def _model_values(parameters: Mapping[str, object], options: ModelOptions) -> dict[str, object]:
     """Return the settings of a model by name, as far as options give them."""
-    named = {"model": options.model, "base_url": options.base_url}
-    values = {**parameters, **{name: option for name, option in named.items() if option is not None}}
+    named: dict[str, object] = {"model": options.model, "base_url": options.base_url}
     if options.system_prompt is not None:
-        values["system_prompt"] = _text_of(options.system_prompt)
+        named["system_prompt"] = _text_of(options.system_prompt)
     if options.headers:
-        values["extra_headers"] = read_headers(options.headers)
+        named["extra_headers"] = read_headers(options.headers)
+    given = {name: option for name, option in named.items() if option is not None}
+    if twice := sorted(given.keys() & parameters.keys()):
+        msg = f"--param: got {twice[0]}, for which there is an option of its own, expected one of them"
+        raise UsageError(msg)
+    values = {**parameters, **given}
+    # The package would read it by itself; a run says which server it has asked, and is resumed with the same.
+    if not values.get("base_url") and (url := os.environ.get("OPENAI_BASE_URL", "").strip()):
+        values["base_url"] = url
     if "model" not in values:
         msg = "--model: got nothing, expected the name of a model as its server knows it, like --model gpt-4.1-mini"
         raise UsageError(msg)
@@ -158,8 +249,9 @@ def _model_values(parameters: Mapping[str, object], options: ModelOptions) -> di
 
 
 def _model_cast(config: Config, values: Mapping[str, object], price_files: Sequence[Path]) -> Cast:
-    from ycbench_agents.llm.making import openai_chat, public_settings, settings_for  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.making import openai_chat, settings_for  # noqa: PLC0415 -- slow to import
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.public import public_settings  # noqa: PLC0415 -- as above
 
     try:
         settings = settings_for(config, values)
@@ -180,7 +272,7 @@ def _new_llm_policy(client: ChatClient, settings: LLMSettings, config: Config, r
 
 def _recorded_price(recorded: JsonObject) -> Prices:
     """Return the price that a record holds: the one that a resumed run will go on with."""
-    from ycbench_agents.llm.making import recorded_prices  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.public import recorded_prices  # noqa: PLC0415 -- as above
 
     return recorded_prices(recorded)
 

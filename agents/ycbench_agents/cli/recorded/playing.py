@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import warnings
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from ycbench_agents.records import RunPlan, RunRecord, RunResult
 
 __all__ = ["PlayedRuns", "Watching", "play_runs", "telling_warnings"]
+
+
+_SHOWN: Final = 12  # lines about one matter
 
 
 @attrs.frozen
@@ -59,18 +63,30 @@ class PlayedRuns:
         """130 after Ctrl-C, 1 where a run is not finished, else 0."""
         if self.interrupted:
             return INTERRUPTED
-        return 0 if all(record is not None and record.is_finished for record in self.records) else STOPPED
+        finished = all(record is not None and record.is_finished for record in self.records)
+        return 0 if finished and not self.failures else STOPPED
 
     def complain(self) -> None:
         """Say on stderr what is not finished, and how to go on."""
         if self.were_finished:
             complain(f"finished before, nothing was played: {self.were_finished} of {len(self.plans)} runs")
-        for place, reason in self.failures.items():
-            complain(f"error: {self.plans[place].folder}: {reason}")
+        for reason in self.failures.values():
+            complain(f"error: {reason}")
         unfinished = [record for record in self.records if record is not None and not record.is_finished]
-        for record in unfinished:
+        for record in unfinished[:_SHOWN]:
             why = record.outcome.reason or "interrupted"
             complain(f"not finished: {record.folder}: {why}\n  go on with: ycbench resume {record.folder}")
+        if len(unfinished) > _SHOWN:
+            complain(
+                f"not finished: {len(unfinished) - _SHOWN} further runs; ycbench resume takes folders of runs, too"
+            )
+        if seeds := self._seeds_not_begun():
+            complain(f"not begun: seed {seeds}; give the same command again")
+
+    def _seeds_not_begun(self) -> str:
+        """Return the seeds of runs that nothing is known of; the same command finds or begins all of its runs."""
+        places = [place for place, record in enumerate(self.records) if record is None and place not in self.failures]
+        return " ".join(dict.fromkeys(str(self.plans[place].seed) for place in places))
 
 
 def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
@@ -86,15 +102,34 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
             interrupted = True
         for result in results:
             view.finished(result)
-    failures = {
-        place: f"{type(result.error).__name__}: {result.error}"
-        for place, result in enumerate(results)
-        if isinstance(result, RunFailure)
-    }
-    played = [result.record if isinstance(result, PlayedRun) else None for result in results]
-    records = tuple(played) if results else tuple(_record_of(plan) for plan in plans)
+    failures = {place: _why(result) for place, result in enumerate(results) if isinstance(result, RunFailure)}
+    records = tuple(
+        result.record if isinstance(result, PlayedRun) else _record_of(plan)
+        for plan, result in zip_longest(plans, results)
+    )
+    failures |= {place: why for place, record in enumerate(records) if (why := _damage(record)) is not None}
     before = sum(isinstance(result, PlayedRun) and result.was_finished for result in results)
     return PlayedRuns(tuple(plans), records, failures, interrupted, before)
+
+
+def _why(failure: RunFailure) -> str:
+    """Return why a run could not be played, with its folder; what a record's own errors name already."""
+    error = failure.error
+    text = str(error) if isinstance(error, RecordError) else f"{failure.plan.folder}: {type(error).__name__}: {error}"
+    lines = text.split("\n")
+    return "\n".join([*lines[:_SHOWN], f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else lines)
+
+
+def _damage(record: RunRecord | None) -> str | None:
+    """Return what is wrong with the turns of a finished run, which nobody has replayed; None for nothing."""
+    if record is None or not record.is_finished:
+        return None
+    try:
+        for _turn in record.turns():
+            pass
+    except RecordError as error:
+        return str(error)
+    return None
 
 
 def _record_of(plan: RunPlan) -> RunRecord | None:

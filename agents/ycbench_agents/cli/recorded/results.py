@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.console import cell, new_table, print_parts
-from ycbench_agents.cli.streams import shown
+from ycbench_agents.cli.streams import complain, shown
 from ycbench_agents.cli.suite import OUTCOMES, Episode, Plan, Suite
+from ycbench_agents.records import RecordError
+from ycbench_agents.records.tally import Tally
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.cli.recorded.playing import PlayedRuns
-    from ycbench_agents.records import RunPlan, RunRecord, TurnRecord
+    from ycbench_agents.records import RunOutcome, RunPlan, RunRecord, TurnRecord
 
 __all__ = ["print_runs", "runs_json", "suite_of"]
 
 
 def suite_of(runs: PlayedRuns) -> Suite:
-    """Return the finished runs as a suite of episodes."""
+    """Return the finished runs whose records are whole as a suite of episodes."""
     plans = tuple(_plan(plan) for plan in runs.plans)
     episodes = tuple(
         _episode(plan, record)
-        for plan, record in zip(plans, runs.records, strict=True)
-        if record is not None and record.is_finished
+        for place, (plan, record) in enumerate(zip(plans, runs.records, strict=True))
+        if record is not None and record.is_finished and place not in runs.failures
     )
     return Suite(plans, episodes, runs.interrupted)
+
+
+def _outcome(record: RunRecord) -> RunOutcome:
+    """Return what has become of a run; one that was interrupted is counted as far as it is on the disk."""
+    if record.outcome.status != "running":
+        return record.outcome
+    world = record.identity.config.get("world")
+    funds = world.get("initial_funds_cents") if isinstance(world, dict) else 0
+    tally = Tally(funds if isinstance(funds, int) else 0)
+    try:
+        for turn in record.turns():
+            tally.add(turn)
+    except RecordError as error:
+        complain(f"error: {error}")
+    return tally.outcome("interrupted", "", record.outcome.reason)
 
 
 def print_runs(runs: PlayedRuns) -> None:
@@ -59,7 +76,7 @@ def runs_json(runs: PlayedRuns) -> list[JsonObject]:
 
 
 def _status(record: RunRecord) -> JsonObject:
-    outcome = record.outcome
+    outcome = _outcome(record)
     return {
         "status": outcome.status,
         "reason": outcome.reason,
@@ -76,7 +93,7 @@ def _run_table(runs: PlayedRuns) -> Table:
         if record is None:
             row.append("missing")
         else:
-            outcome = record.outcome
+            outcome = _outcome(record)
             row.extend((outcome.status, "-" if outcome.turns is None else outcome.turns))
             row.extend(_total(outcome.totals, name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
         table.add_row(*[cell(value) for value in row])
@@ -86,9 +103,9 @@ def _run_table(runs: PlayedRuns) -> Table:
 def _total(totals: JsonObject, name: str) -> str:
     """Return a sum for a cell; one that lacks turns is marked, and nothing known is no 0."""
     total = totals.get(name)
-    if not isinstance(total, dict) or total.get("sum") is None:
+    amount = total.get("sum") if isinstance(total, dict) else None
+    if not isinstance(total, dict) or not isinstance(amount, int | float):
         return "-" if total is None else "unknown"
-    amount = cast("float", total["sum"])
     text = f"${amount:,.4f}" if name.startswith("cost") else f"{int(amount):,}"
     return f"over {text}" if total.get("unknown_turns") else text
 
