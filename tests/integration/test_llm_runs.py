@@ -46,7 +46,7 @@ from ycbench_agents.records import PlayedRun, RunPlan, Runtime, TurnRecord, play
 KEY = "sk-test-4f1dA9c0e7b2PLANTED83d6Zq"
 HEADER = "hdr-PLANTED-77c1f0a2b9d4"
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
-TIMEOUT_S = 1.0  # far above what a reply takes here; a request that is timed out all the same is only sent again
+TIMEOUT_S = 3.0  # far above what a reply takes here, also on a busy machine; stalled replies take all of it
 EVERY_KIND: tuple[LoopbackFault, ...] = (
     *SOME_OF_EACH,
     Status(429, retry_after="2"),
