@@ -27,7 +27,7 @@ from ycbench_agents.llm.message import (
     Transport,
 )
 from ycbench_agents.llm.policy import LLMPolicy
-from ycbench_agents.llm.reply import Plan, plan_reply
+from ycbench_agents.llm.reply import MAX_REPLAYED_ARGUMENTS, Plan, plan_reply
 from ycbench_agents.llm.settings import LLMSettings
 from ycbench_agents.llm.trace import messages_sha256, normalised
 from ycbench_env import YCBenchEnv
@@ -53,11 +53,14 @@ ARGUMENTS: st.SearchStrategy[Any] = (
     TEXTS.map(lambda text: json.dumps({"command": text}))
     | st.sampled_from(BROKEN)
     | TEXTS
+    | st.sampled_from(["task list", "scratchpad append --content ", "\x01\ud800", "\U0001f642"]).map(
+        lambda text: json.dumps({"command": f"task list # {text * 5000}"})
+    )
     | st.sampled_from([None, {"command": "sim resume"}, ["sim resume"], 3, float("nan")])
 )
 CALLS = st.builds(
     ToolCall,
-    id=st.sampled_from(["", "call_0", "call_1", "call_2", " ", "\ud800", "\ud83d\ude42", "x"]),
+    id=st.sampled_from(["", "call_0", "call_1", "call_2", " ", "\ud800", "\ud83d\ude42", "x", "a\n", "x" * 999]),
     name=st.sampled_from(["run_command", "run_command", "run_command", "bash", "", "a b\ud800"]),
     arguments=ARGUMENTS,
 )
@@ -97,7 +100,8 @@ def test_each_call_is_run_or_refused_and_only_what_is_exactly_right_is_run(reply
         assert bool(call.texts) == right == (call.refusal is None)
         assert isinstance(json.loads(call.arguments), dict)
     assert len({call.id for call in plan.calls}) == len(plan.calls)
-    assert all(call.id.strip() for call in plan.calls)
+    assert all(call.id.strip() and call.id.isprintable() and len(call.id) <= 256 for call in plan.calls)
+    assert sum(len(call.arguments) for call in plan.calls) <= MAX_REPLAYED_ARGUMENTS + 64 * len(plan.calls)
     assert plan.turn == tuple(text for call in plan.calls for text in call.texts)
     assert all(text.encode() for text in plan.turn)
 

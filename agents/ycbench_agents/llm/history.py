@@ -8,6 +8,7 @@ Invariants, each of them a test:
 - A turn is shown whole or not at all. Where the last one is not shown, the model is told so.
 - Reasoning is sent back only where that is asked for: fields by their name, thoughts in the text never.
 - All text can be written in UTF-8.
+- What is sent back of one reply is bounded: its text, its reasoning and the arguments of its calls each on their own.
 
 A turn is: what the user said, the model's message, and the answers to its calls. Answers stand in messages of the role
 ``tool``, for a model without tools in the user's next message.
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "Present", "count_tokens", "exchange_tokens", "messages", "status_text"]
 
 _MAX_CONTENT_LENGTH: Final = 65_536
+_MAX_REASONING_LENGTH: Final = 65_536
 _NOTHING_SAID: Final = "(nothing)"
 _NOT_SHOWN: Final = "The answers to your last turn are not shown here."
 _OWN_KEYS: Final = frozenset({"role", "content", "tool_calls", "name", "refusal", "function_call", "audio"})
@@ -181,13 +183,28 @@ def _content(content: str | None) -> str | None:
     text = without_thoughts(utf8_text(content or ""))
     if not text.strip():
         return None
-    if len(text) > _MAX_CONTENT_LENGTH:
-        text = f"{text[:_MAX_CONTENT_LENGTH]}... [cut: {len(text) - _MAX_CONTENT_LENGTH} characters more]"
-    return utf8_text(text)
+    return _cut(text, _MAX_CONTENT_LENGTH)
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[:room]}... [cut: {len(text) - room} characters more]"
 
 
 def _reasoning(fields: Mapping[str, Json], names: Sequence[str]) -> JsonObject:
-    return {name: _utf8(fields[name]) for name in names if name in fields and name not in _OWN_KEYS}
+    """Return the fields that are sent back, as far as there is room: texts are cut, others left out."""
+    sent: JsonObject = {}
+    room = _MAX_REASONING_LENGTH
+    for name in names:
+        if name not in fields or name in _OWN_KEYS or name in sent:
+            continue
+        value = _utf8(fields[name])
+        if isinstance(value, str):
+            value = _cut(value, room)
+        length = len(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        if isinstance(value, str) or length <= room:
+            sent[name] = value
+            room = max(0, room - length)
+    return sent
 
 
 def _utf8(value: Json) -> Json:

@@ -5,7 +5,9 @@ Invariants, each of them a test:
 - Nothing that a model sends raises, and each of its calls is either run or refused with a text.
 - Nothing is run of a reply that did not come to its end, or of which it is not known that it did.
 - What is refused is never run; arguments are right exactly or not at all, and are never guessed.
-- Each call of a plan has an id that is not empty and occurs once, and arguments that are a JSON object.
+- Each call of a plan has an id that is printable, not long, and occurs once, and arguments that are a JSON object.
+- The arguments that are sent back have at most ``MAX_REPLAYED_ARGUMENTS`` characters and a few more for each call,
+  whatever was sent; what is run is never cut.
 
 A model with tools calls ``run_command``; text beside its calls is not run. A model without writes commands as text, see
 ``text_commands``.
@@ -24,12 +26,13 @@ from ycbench_agents.llm.text_lines import utf8_text
 from ycbench_env.actions import parse_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ycbench_agents.base import Json, JsonObject
     from ycbench_agents.llm.message import ChatReply, ToolCall
 
 __all__ = [
+    "MAX_REPLAYED_ARGUMENTS",
     "MAX_REPLAYED_CALLS",
     "RUN_COMMAND",
     "Plan",
@@ -43,6 +46,9 @@ RUN_COMMAND: Final = "run_command"
 
 MAX_REPLAYED_CALLS: Final = 128
 """Most calls of one message that the interface takes; further ones of a reply are left out of the conversation."""
+
+MAX_REPLAYED_ARGUMENTS: Final = 65_536
+"""Characters that the arguments of a reply's calls have in the conversation; what no longer fits is counted."""
 
 # Servers name what went wrong in many ways (length, model_length, max_output_tokens, error, abort, safety) and what
 # went well in few, so whatever is not known to be an end counts as none.
@@ -70,6 +76,9 @@ _NO_COMMAND: Final = (
 _NO_TOOLS: Final = "The calls in your reply were not run: there are no tools here, write commands as text."
 _MAX_SHOWN: Final = 80
 _MAX_NAME: Final = 64
+_MAX_ID: Final = 256
+_MAX_REFUSED_ARGUMENTS: Final = 4_096
+_ROOM_FOR_CUT: Final = 64  # for what is said of a cut, and the JSON around it
 _MAX_KEYS_SHOWN: Final = 5
 _NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -83,9 +92,10 @@ class PlannedCall:
     """One call, and what is done with it.
 
     Args:
-        id: Its id, as sent unless that was empty or taken.
+        id: Its id, as sent unless that was empty, taken, long or not printable.
         name: Name of the tool, as sent where the interface allows it.
-        arguments: Its arguments as they are sent back: as sent where they are a JSON object, ``{}`` otherwise.
+        arguments: Its arguments as they are sent back: as sent where they are a JSON object that is not too long, a
+            shorter one otherwise.
         texts: Texts to run, each with at least one command; empty for a refused call.
         refusal: Why it is refused, None for a call that is run.
     """
@@ -154,7 +164,7 @@ def _plan_calls(reply: ChatReply, cut_off: str | None, max_calls: int) -> Plan:
     calls = reply.tool_calls[:MAX_REPLAYED_CALLS]
     ids = _mended_ids([call.id for call in calls])
     refusals = [cut_off or _over_limit(number, max_calls) for number in range(1, len(calls) + 1)]
-    planned = tuple(map(_planned, calls, ids, refusals))
+    planned = _with_room(map(_planned, calls, ids, refusals))
     if not planned:
         return Plan((), _sentence(cut_off) if cut_off else _NO_CALL)
     left_out = len(reply.tool_calls) - len(calls)
@@ -183,12 +193,39 @@ def _planned(call: ToolCall, call_id: str, refusal: str | None) -> PlannedCall:
     return PlannedCall(call_id, name, _replayed(call.arguments), () if refusal else (text,), refusal)
 
 
+def _with_room(calls: Iterable[PlannedCall]) -> tuple[PlannedCall, ...]:
+    """Return calls whose arguments can all be sent back in one request."""
+    room = MAX_REPLAYED_ARGUMENTS
+    fitting: list[PlannedCall] = []
+    for call in calls:
+        arguments = _fitting(call, room)
+        fitting.append(attrs.evolve(call, arguments=arguments))
+        room = max(0, room - len(arguments))
+    return tuple(fitting)
+
+
+def _fitting(call: PlannedCall, room: int) -> str:
+    """Return the arguments of a call, cut where they are longer than the room that is left."""
+    if call.refusal is not None:
+        return call.arguments if len(call.arguments) <= min(room, _MAX_REFUSED_ARGUMENTS) else "{}"
+    if len(call.arguments) <= room:
+        return call.arguments
+    command = "\n".join(call.texts)
+    kept = max(0, room - _ROOM_FOR_CUT)
+    while True:
+        said = f"{command[:kept]}... [cut: {len(command) - kept} characters more]"
+        arguments = json.dumps({"command": said}, ensure_ascii=False)
+        if len(arguments) <= room or not kept:
+            return arguments
+        kept //= 2  # escapes take more room than what they stand for
+
+
 def _mended_ids(ids: Sequence[str]) -> list[str]:
-    """Return ids of which none is empty and none occurs twice; those that are right already stay."""
+    """Return ids of which each is usable and none occurs twice; those that are right already stay."""
     sent = [utf8_text(call_id) for call_id in ids]
     taken, mended = set(sent), set[str]()
     for position, call_id in enumerate(sent):
-        if not call_id.strip() or call_id in mended:
+        if not call_id.strip() or not call_id.isprintable() or len(call_id) > _MAX_ID or call_id in mended:
             sent[position] = _free_id(f"call_{position + 1}", taken)
             taken.add(sent[position])
         mended.add(sent[position])

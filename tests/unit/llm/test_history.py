@@ -145,6 +145,23 @@ def test_thoughts_in_the_text_and_huge_texts_are_not_sent_back_whole() -> None:
     assert listed[2]["content"] == "x" * 65_536 + "... [cut: 34464 characters more]"
 
 
+def test_what_is_sent_back_of_one_reply_is_bounded_whatever_it_holds() -> None:
+    commands = [call("scratchpad append --content '" + "x\n" * 60_000 + "'", "i" * 300 + str(n)) for n in range(300)]
+    huge: JsonObject = dict.fromkeys(("reasoning", "reasoning_content", "thinking"), "x" * 10**6)
+    huge |= {"reasoning_details": [{"text": "y" * 10**6}], "short": [1]}
+    turn = exchange(0, ChatReply("z" * 10**6, tuple(commands), None, huge))
+    listed = messages(
+        "s", Window((turn,), 0), Present(PRESENT, turn), mode="tools", replay_reasoning=("short", *huge, "reasoning")
+    )
+    assert check_messages(listed) == []
+    said: Any = listed[2]
+    assert len(json.dumps(said, ensure_ascii=False)) <= 262_144
+    assert said["short"] == [1]
+    assert "reasoning_details" not in said
+    assert said["reasoning"].endswith("characters more]")
+    assert said["thinking"] == "... [cut: 1000000 characters more]"
+
+
 def test_messages_share_nothing_with_the_conversation() -> None:
     turn = exchange(0, ChatReply("x", reasoning={"reasoning_details": [{"a": 1}]}))
 

@@ -9,7 +9,7 @@ import pytest
 
 from ycbench_agents.base import Json
 from ycbench_agents.llm.message import ChatReply, ToolCall
-from ycbench_agents.llm.reply import MAX_REPLAYED_CALLS, Plan, plan_reply, run_command_tool
+from ycbench_agents.llm.reply import MAX_REPLAYED_ARGUMENTS, MAX_REPLAYED_CALLS, Plan, plan_reply, run_command_tool
 from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, command_blocks
 from ycbench_agents.llm.thoughts import without_thoughts
 from ycbench_env.actions import ParsedCommand, parse_turn
@@ -116,6 +116,37 @@ def test_ids_change_only_where_they_are_empty_or_taken() -> None:
     plan = planned(*[call(call_id=call_id) for call_id in ("x", "", "x", "call_3", " ", "call_0")])
     assert [each.id for each in plan.calls] == ["x", "call_2", "call_3_", "call_3", "call_5", "call_0"]
     assert planned(call(call_id="call_0")).calls[0].id == "call_0"
+
+
+@pytest.mark.parametrize("bad", ["x" * 257, "x" * 10**6, "a\nb", "a\x00", "\x1b[31m", "a\u2028b", "\x7f", "\u202e"])
+def test_ids_that_are_long_or_hold_control_characters_are_replaced_always_alike(bad: str) -> None:
+    plan = planned(call(call_id=bad), call(call_id="x" * 256), call(call_id=bad), call(call_id="call_1"))
+    assert [each.id for each in plan.calls] == ["call_1_", "x" * 256, "call_3", "call_1"]
+    assert plan.turn == ("task list",) * 4
+
+
+def test_long_arguments_are_run_whole_and_sent_back_cut_to_json_that_says_so() -> None:
+    long = "scratchpad write --content '" + "\x01\u00e9" * 20_000 + "'"
+    plan = planned(call(), call(json.dumps({"command": long})), call(json.dumps({"cmd": "x" * 5000})), call())
+    assert plan.turn == ("task list", long, "task list")
+    first, cut, refused, last = (each.arguments for each in plan.calls)
+    assert first == GOOD
+    assert refused == "{}"
+    assert len(cut) <= MAX_REPLAYED_ARGUMENTS
+    command = json.loads(cut)["command"]
+    kept, _, told = command.partition("... [cut: ")
+    assert long.startswith(kept)
+    assert int(told.split()[0]) == len(long) - len(kept)
+    assert list(json.loads(cut)) == list(json.loads(last)) == ["command"]
+
+
+def test_the_arguments_of_a_reply_are_bounded_together() -> None:
+    many = json.dumps({"command": "scratchpad append --content " + "x" * 200_000})
+    plan = planned(*[call(many, call_id=str(number)) for number in range(MAX_REPLAYED_CALLS)], most=100)
+    assert sum(len(each.arguments) for each in plan.calls) <= MAX_REPLAYED_ARGUMENTS + 64 * MAX_REPLAYED_CALLS
+    assert all(isinstance(json.loads(each.arguments), dict) for each in plan.calls)
+    assert all(len(text) > 200_000 for text in plan.turn)
+    assert len(plan.turn) == 100
 
 
 CUT_OFF = (
