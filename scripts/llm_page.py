@@ -92,15 +92,7 @@ def _legal(name: str) -> str:
         LLMSettings(**{"model": "m", name: object()})
     except LLMSettingsError as error:
         expected = str(error).partition("expected ")[2]
-    return f'{expected}; "none"' if _can_be_none(name) else expected
-
-
-def _can_be_none(name: str) -> bool:
-    """Return whether "none" takes a setting away."""
-    try:
-        return getattr(LLMSettings.from_mapping({"model": "m", name: "none"}), name) is None
-    except LLMSettingsError:
-        return False
+    return expected
 
 
 def _toml(value: object) -> str:
