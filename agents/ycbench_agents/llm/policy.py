@@ -7,6 +7,7 @@ a test:
 - A decision that fails leaves the policy as it was, so it can be tried again, now or by another process.
 - A request that is too long for the model is asked once more with half of the turns that it showed, never unchanged;
   the smaller window stays until ``reset`` and is part of the trace.
+- Turns that no request can show again are not kept; their number is.
 - Notes are shown as they stand in the observation, at every window.
 """
 
@@ -55,9 +56,12 @@ class _Pending:
 
 @attrs.frozen
 class _Memory:
-    """What the policy knows of the episode; replaced as a whole by each decision."""
+    """What the policy knows of the episode; replaced as a whole by each decision.
 
-    exchanges: tuple[Exchange, ...] = ()
+    ``exchanges`` are the turns that can still be shown, and the number of those that never can be again.
+    """
+
+    exchanges: Window[Exchange]
     pending: _Pending | None = None
     shrunk_to: int | None = None
     request: ChatRequest | None = None
@@ -68,7 +72,7 @@ class _Asked:
     """A request, with what led to it and how many turns it shows."""
 
     turn: int
-    exchanges: tuple[Exchange, ...]
+    exchanges: Window[Exchange]
     said: str
     shrunk_to: int | None
     request: ChatRequest
@@ -106,7 +110,7 @@ class LLMPolicy:
         self._settings = settings
         self._config = load_config(config)
         self._prices = prices
-        self._memory = _Memory()
+        self._memory = _Memory(Window((), 0))
         self._last_trace: JsonObject | None = None
         self._prompts: dict[tuple[int | None, bool], str] = {}
         self._runner: asyncio.Runner | None = None
@@ -153,7 +157,7 @@ class LLMPolicy:
     def reset(self, seed: int) -> None:
         """Forget the last episode; nothing is drawn here (a model's sampling seed is in the settings)."""
         del seed
-        self._memory = _Memory()
+        self._memory = _Memory(Window((), 0))
         self._last_trace = None
 
     async def decide(self, observation: Observation) -> Decision:
@@ -231,10 +235,10 @@ class LLMPolicy:
         """Return the request for an observation, from what is known so far."""
         turn = _checked_turn(observation)
         exchanges = self._heard(observation, turn)
-        keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
+        keep_turns = self._keep_turns(shrunk_to)
         notes = cast("Mapping[str, object]", observation).get("notes")
         system = self._system(None if notes is None else str(notes), keep_turns)
-        present = Present(status_text(observation), exchanges[-1] if exchanges else None)
+        present = Present(status_text(observation), exchanges.turns[-1] if exchanges.turns else None)
         tools = (run_command_tool(),) if self._settings.mode == "tools" else ()
         view = self._window(system, exchanges, present, keep_turns)
         listed = messages(
@@ -242,7 +246,10 @@ class LLMPolicy:
         )
         return _Asked(turn, exchanges, present.said, shrunk_to, ChatRequest(listed, tools), len(view.turns))
 
-    def _heard(self, observation: Observation, turn: int) -> tuple[Exchange, ...]:
+    def _keep_turns(self, shrunk_to: int | None) -> int | None:
+        return self._settings.keep_turns if shrunk_to is None else shrunk_to
+
+    def _heard(self, observation: Observation, turn: int) -> Window[Exchange]:
         """Return the turns so far; the last one's answers have come with the observation."""
         pending = self._memory.pending
         if pending is None:
@@ -254,7 +261,9 @@ class LLMPolicy:
             )
             raise ValueError(msg)
         answers = answers_by_call(pending.plan, observation["results"])
-        return (*self._memory.exchanges, Exchange(pending.said, pending.reply, pending.plan, answers))
+        last = Exchange(pending.said, pending.reply, pending.plan, answers)
+        known = self._memory.exchanges
+        return Window((*known.turns, last), known.dropped)
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
@@ -276,20 +285,26 @@ class LLMPolicy:
         )
 
     def _window(
-        self, system: str, exchanges: tuple[Exchange, ...], present: Present, keep_turns: int | None
+        self, system: str, exchanges: Window[Exchange], present: Present, keep_turns: int | None
     ) -> Window[Exchange]:
         """Return the turns that are shown: what the budget of a whole request leaves for them."""
-        mode, reasoning = self._settings.mode, self._settings.replay_reasoning
         budget = self._settings.token_budget
         if budget is not None:
-            bare = messages(system, Window((), len(exchanges)), present, mode=mode)
+            gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
+            bare = messages(system, gone, present, mode=self._settings.mode)
             budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
-        return window(
-            exchanges,
+        return self._last(exchanges, keep_turns, budget)
+
+    def _last(self, exchanges: Window[Exchange], keep_turns: int | None, budget: int | None) -> Window[Exchange]:
+        """Return the last turns within both limits."""
+        mode, reasoning = self._settings.mode, self._settings.replay_reasoning
+        view = window(
+            exchanges.turns,
             keep_turns=keep_turns,
             token_budget=budget,
             count_tokens=lambda exchange: exchange_tokens(exchange, mode, reasoning),
         )
+        return Window(view.turns, exchanges.dropped + view.dropped)
 
     # ---- what comes of it
 
@@ -315,7 +330,11 @@ class LLMPolicy:
         """Keep a reply in memory; returns what becomes of it."""
         plan = plan_reply(reply, mode=self._settings.mode, max_calls=self._settings.max_calls_a_reply)
         pending = _Pending(asked.turn, asked.said, reply, plan)
-        self._memory = _Memory(asked.exchanges, pending, asked.shrunk_to, asked.request)
+        # What is older than all that a request can ever hold again is let go, or an episode's memory would only grow.
+        keep_turns = self._keep_turns(asked.shrunk_to)
+        budget = self._settings.token_budget if keep_turns is None else None
+        exchanges = self._last(asked.exchanges, keep_turns, budget)
+        self._memory = _Memory(exchanges, pending, asked.shrunk_to, asked.request)
         return plan
 
 

@@ -35,7 +35,7 @@ from ycbench_agents.llm.pricing import Price, Prices
 from ycbench_agents.llm.prompt import TemplateError
 from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
 from ycbench_env import ConfigError, YCBenchEnv
-from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens, gone_marker
 
 TRANSPORT = Transport(0.5, 1)
 
@@ -122,6 +122,27 @@ def test_exactly_the_last_turns_are_shown(keep: int) -> None:
         assert check_messages(request.messages) == []
         said = json.dumps(request.messages[1:])
         assert said.count(" gone]") == (number > keep + 1)
+
+
+@pytest.mark.parametrize(("keep", "budget"), [(0, None), (1, None), (3, None), (3, 6000), (None, 4000)])
+def test_memory_does_not_grow_with_the_episode_and_the_count_of_gone_turns_stays_true(
+    keep: int | None, budget: int | None
+) -> None:
+    client = saying("market browse --limit 3")
+    policy = LLMPolicy(client, settings(keep_turns=keep, token_budget=budget))
+    kept: list[int] = []
+    env = YCBenchEnv()
+    observation = env.reset(seed=1)[0]
+    for number in range(1, 31):
+        observation = env.step(policy.act(observation))[0]
+        kept.append(len(policy._memory.exchanges.turns))
+        request = client.requests[-1]
+        gone = number - len(asked_turns(request))
+        said: Any = request.messages[1]["content"]
+        assert said.startswith(gone_marker(gone))
+        assert (" gone]" in said) == (gone > 0)
+    assert max(kept) == kept[15] == kept[-1] < 16
+    assert keep is None or max(kept) == keep
 
 
 def test_a_budget_bounds_the_whole_request_while_any_turn_is_shown() -> None:
