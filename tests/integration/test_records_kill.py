@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -150,6 +151,34 @@ def test_a_run_that_another_process_writes_is_refused_at_once_until_that_process
         process.communicate(timeout=DEADLINE_S)
     assert finish(tmp_path)[-1].startswith("played finished ")
     assert same_run(read_run(tmp_path), read_run(undisturbed)) == []
+
+
+def test_a_run_whose_folder_was_removed_and_begun_anew_by_another_process_is_no_longer_written(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    folder = tmp_path / "run"
+    first = start(folder)
+    second: subprocess.Popen[str] | None = None
+    try:
+        assert first.stdout is not None
+        for _ in range(3):
+            first.stdout.readline()
+        first.send_signal(signal.SIGSTOP)  # it stays in the middle of the run
+        shutil.rmtree(folder)
+        second = start(folder)
+        assert second.stdout is not None
+        assert second.stdout.readline() == "asked\n"  # both are writing now, each with a lock
+        first.send_signal(signal.SIGCONT)
+        _, errors = first.communicate(timeout=DEADLINE_S)
+        assert first.returncode != 0
+        assert "RecordError" in errors
+        assert "was removed or replaced while the run was being written" in errors
+        assert second.communicate(timeout=DEADLINE_S)[0].endswith(f"played finished 0 {TURNS}\n")
+    finally:
+        for process in (first, *([second] if second else [])):
+            process.kill()
+            process.communicate(timeout=DEADLINE_S)
+    assert same_run(read_run(folder), read_run(undisturbed)) == []
 
 
 def test_a_file_that_a_kill_left_torn_says_so_and_is_resumed(tmp_path: Path, undisturbed: Path) -> None:

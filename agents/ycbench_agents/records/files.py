@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["DiskFiles", "Files"]
+__all__ = ["DiskFiles", "Files", "HeldFile"]
 
 
 class Files(Protocol):
@@ -82,3 +82,27 @@ class DiskFiles:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+class HeldFile:
+    """A file that is kept open, so that its number on the disk goes to no other, to tell whether it is still there."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        self._path = path
+        self._descriptor = os.open(path, os.O_RDONLY)
+
+    def is_in_place(self) -> bool:
+        """Return whether the path still leads to the file that was opened."""
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def close(self) -> None:
+        """Let the file go."""
+        os.close(self._descriptor)

@@ -9,7 +9,7 @@ import attrs
 
 from ycbench_agents.base import PolicyStoppedError
 from ycbench_agents.records.episode import Episode, ask, replay_turn, require_equal
-from ycbench_agents.records.error import RecordError, RecordMismatchError
+from ycbench_agents.records.error import RecordError, RecordMismatchError, system_told
 from ycbench_agents.records.journal import Journal, SecretError
 from ycbench_agents.records.plan import RunPlan, Runtime
 from ycbench_agents.records.reading import RUN_FILE, TURNS_FILE, RunRecord, find_run, read_run, whole_lines
@@ -53,8 +53,8 @@ class PlayedRun:
 async def play_run(plan: RunPlan, runtime: Runtime = REAL_RUNTIME) -> PlayedRun:
     """Play a run into its folder, or go on with the one that is there, and return what is there then.
 
-    A finished run is left alone (``was_finished``), unless lines of it are lost. Any other is
-    replayed from its record, nobody being asked, and each turn compared with its record; then it goes on. A
+    A finished run is left alone (``was_finished``), also where nothing can be written, unless lines of it are lost. Any
+    other is replayed from its record, nobody being asked, and each turn compared with its record; then it goes on. A
     cancellation or a kill at any moment leaves a run that can be resumed; a policy that stops leaves one with the
     status "stopped" and the reason.
 
@@ -66,13 +66,17 @@ async def play_run(plan: RunPlan, runtime: Runtime = REAL_RUNTIME) -> PlayedRun:
         SeedError: The seed is no non-negative integer; nothing was written.
         RunBusyError: Another process or task is writing the run.
         RecordMismatchError: The folder holds another run, or its turns turn out differently now; nothing was changed.
-        RecordError: The record is damaged, or cannot hold what the policy says or is set to.
+        RecordError: The record is damaged, or cannot hold what the policy says or is set to; or the system refuses to
+            write it, or somebody removed the folder meanwhile. What is on the disk can be resumed.
         MissingExtraError: The extra that brings filelock is not installed.
 
     Warns:
         RecordWarning: The last line was not written to its end, or turns are lost; they are played again.
     """
     episode = Episode(plan.config, plan.seed, scratchpad=plan.scratchpad)
+    done = _finished_before(plan)
+    if done is not None:
+        return PlayedRun(done, was_finished=True)
     journal = Journal(plan.folder, runtime.files, secrets_in(runtime.environ, plan.settings))
     with journal.locked():
         record = _open(plan, runtime, journal)
@@ -141,6 +145,31 @@ def resume_plan(folder: Path | str, policy: Policy) -> RunPlan:
     )
 
 
+def _finished_before(plan: RunPlan) -> RunRecord | None:
+    """Return the record in a plan's folder if there is nothing to do, without locking: that would have to write.
+
+    Raises:
+        RecordMismatchError: The folder holds another run, finished.
+    """
+    try:
+        record = find_run(plan.folder)
+    except RecordError:  # is told under the lock, unless it is only that somebody is beginning
+        return None
+    if record is None or not record.is_finished:
+        return None
+    _refuse_another(record, plan)
+    with system_told(plan.folder / TURNS_FILE):
+        lost = whole_lines(plan.folder / TURNS_FILE).count < (record.outcome.turns or 0)
+    return None if lost else record
+
+
+def _refuse_another(record: RunRecord, plan: RunPlan) -> None:
+    differences = identity_differences(record.identity, plan.identity)
+    if differences:
+        msg = f"{plan.folder}: holds another run (recorded | asked for); choose another folder, or ask for the same"
+        raise RecordMismatchError(msg, differences)
+
+
 def _open(plan: RunPlan, runtime: Runtime, journal: Journal) -> RunRecord:
     """Return the record in a plan's folder, new where there is none.
 
@@ -148,17 +177,14 @@ def _open(plan: RunPlan, runtime: Runtime, journal: Journal) -> RunRecord:
         RecordMismatchError: The folder holds another run.
         RecordError: It holds turns of no run.
     """
-    record, identity = find_run(plan.folder), plan.identity
+    record = find_run(plan.folder)
     if record is None:
         if whole_lines(plan.folder / TURNS_FILE).count:
             msg = f"{plan.folder}: there is {TURNS_FILE} without {RUN_FILE}; choose another folder"
             raise RecordError(msg)
-        record = RunRecord(plan.folder, identity, runtime.origin(runtime.now()), _RUNNING)
+        record = RunRecord(plan.folder, plan.identity, runtime.origin(runtime.now()), _RUNNING)
         journal.write_run(record)
-    differences = identity_differences(record.identity, identity)
-    if differences:
-        msg = f"{plan.folder}: holds another run (recorded | asked for); choose another folder, or ask for the same"
-        raise RecordMismatchError(msg, differences)
+    _refuse_another(record, plan)
     return record
 
 
