@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
 import gc
+import gzip
 import json
 import logging
 import socket
 import threading
 import time
 import traceback
+import tracemalloc
+import zlib
 from datetime import UTC, datetime
+from typing import NoReturn, Self
 
 import pytest
 
 from ycbench_agents.llm.client import OpenAIChat
+from ycbench_agents.llm.connection import account_of, new_client
 from ycbench_agents.llm.loopback import (
     SOME_OF_EACH,
     Answer,
@@ -207,6 +214,7 @@ def test_a_refused_connection_is_tried_again_and_then_told() -> None:
     assert error.transport.attempts == 3
     assert len(sleeps.asked) == 2
     assert str(error).endswith("connection failed (ConnectError)")
+    assert str(error).startswith(f"no reply of m at {settings.base_url}"[:-3] + " after 3 attempts")
 
 
 # ---- time
@@ -461,7 +469,7 @@ def test_no_secret_is_in_an_error_its_traceback_the_log_or_the_client(
     for name in ("openai", "httpx", "httpx2", "httpcore", "httpcore2"):
         caplog.set_level(logging.DEBUG, logger=name)
     with LoopbackServer(ready, always(fault)) as server:
-        address = server.base_url.replace("//127", "//user:password-77@127", 1) + "?sig=query-value-88"
+        address = server.base_url + "?sig=query-value-88#fragment-99"
         headers = {"X-Own": f"Token {HEADER}"}
         chat = client(server, base_url=address, extra_headers=headers, max_retries=1, timeout_s=1.5)
         error = refused(chat)
@@ -470,7 +478,7 @@ def test_no_secret_is_in_an_error_its_traceback_the_log_or_the_client(
     shown = [str(error), repr(error), *error.transport.faults, repr(chat), repr(vars(error)), caplog.text]
     shown += traceback.format_exception(error)
     for text in shown:
-        for secret in (KEY, KEY[:12], KEY[10:24], HEADER, "password-77", "query-value-88"):
+        for secret in (KEY, KEY[:12], KEY[10:24], HEADER, "query-value-88", "fragment-99"):
             assert secret not in text
     assert error.__cause__ is None
     assert error.__context__ is None
@@ -489,3 +497,253 @@ def test_the_libraries_loggers_are_left_as_they_were() -> None:
 def test_a_key_in_a_reply_is_not_recorded() -> None:
     with LoopbackServer(lambda _: ScriptedReply(f"Your key is {KEY}, ha.")) as server:
         assert completed(client(server)).reply.content == "Your key is [redacted], ha."
+
+
+@pytest.mark.parametrize(("sign", "escaped"), [("/", r"\/"), ("s", r"\u0073"), ("+", r"\u002B")])
+def test_a_key_in_a_reply_is_not_recorded_however_the_server_escapes_it(sign: str, escaped: str) -> None:
+    key = "sk-abc/def+ghi-0123456789/x"
+    message = {"content": f"k {key}", "tool_calls": [{"id": "a", "function": {"name": "n", "arguments": f"k {key}"}}]}
+    body = json.dumps({"choices": [{"message": message}], "usage": {"completion_tokens": 7}}).replace(sign, escaped)
+    with LoopbackServer(ready, always(Answer(200, body))) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url)
+        reply = completed(OpenAIChat(settings, environ={"OPENAI_API_KEY": key})).reply
+    assert reply.content == reply.tool_calls[0].arguments == "k [redacted]"
+    assert reply.usage.completion == 7
+
+
+def test_a_word_of_a_public_header_is_kept_in_a_reply_and_in_the_usage() -> None:
+    with LoopbackServer(lambda _: ScriptedReply("data_environment and completion_tokens")) as server:
+        headers = {"X-Title": "data_environment", "X-App": "completion_tokens"}
+        reply = completed(client(server, extra_headers=headers)).reply
+    assert reply.content == "data_environment and completion_tokens"
+    assert reply.usage.completion is not None
+
+
+# ---- whom a request reaches, and what it holds
+
+
+class RawServer:
+    """Answers every request with the bytes that it is told, and keeps the heads of the requests."""
+
+    def __init__(self, *answer: bytes, endless: bool = False) -> None:
+        self.answer, self.endless = answer, endless
+        self.heads: list[str] = []
+        self.sent = 0
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._thread.join(30)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection, contextlib.suppress(OSError):
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        connection.settimeout(30)
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += connection.recv(65536) or b"\r\n\r\n"
+        head, _, body = received.partition(b"\r\n\r\n")
+        self.heads.append(head.decode("latin-1"))
+        length = int(next((line[15:] for line in head.lower().split(b"\r\n") if line[:15] == b"content-length:"), b"0"))
+        while len(body) < length:
+            body += connection.recv(65536)
+        for part in self.answer:
+            connection.sendall(part)
+        while self.endless:
+            connection.sendall(self.answer[-1])
+            self.sent += len(self.answer[-1])
+
+    def values(self, name: str) -> list[str]:
+        """Return the values of a header in the only request."""
+        (head,) = self.heads
+        lines = (line.partition(": ") for line in head.split("\r\n"))
+        return [value for key, _, value in lines if key.lower() == name.lower()]
+
+
+GOOD = json.dumps({"choices": [{"message": {"content": "Ready."}}]}).encode()
+
+
+def http(body: bytes = GOOD, *headers: str, status: str = "200 OK") -> bytes:
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers, "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_redirect_is_not_followed_and_told_by_its_host_only(status: int, host: str) -> None:
+    with RawServer(http()) as other:
+        location = other.base_url.replace("127.0.0.1", f"user:password-77@{host}") + "?sig=query-value-88"
+        with RawServer(http(b"{}", f"Location: {location}", status=f"{status} Moved")) as server:
+            settings = LLMSettings(model="m", base_url=server.base_url, extra_headers={"X-Own": HEADER})
+            error = refused(OpenAIChat(settings, environ={"OPENAI_API_KEY": KEY}, sleep=Sleeps()))
+        assert other.heads == []
+    assert len(server.heads) == 1
+    assert f"HTTP {status}: a redirect to {host}, not followed" in str(error)
+    assert "password" not in str(error)
+    assert "query" not in str(error)
+
+
+@pytest.mark.parametrize("location", ["http://127.0.0.1:99999/", "http://[::1", "file:///x", "//", "", "\x01", "/v1"])
+def test_a_redirect_to_nowhere_is_a_refusal(location: str) -> None:
+    with RawServer(http(b"{}", f"Location: {location}", status="307 Moved")) as server:
+        refused(OpenAIChat(LLMSettings(model="m", base_url=server.base_url), environ={}, sleep=Sleeps()))
+
+
+def test_a_request_that_cannot_be_sent_is_refused_once() -> None:
+    with LoopbackServer(ready) as server:
+        error = refused(client(server, extra_headers={"Content-Length": "5"}))
+    assert error.transport.faults == (
+        "the request cannot be sent (LocalProtocolError); check base_url and extra_headers",
+    )
+
+
+class Broken(OpenAIChat):
+    """Fails below the package."""
+
+    def __init__(self, settings: LLMSettings, error: BaseException) -> None:
+        super().__init__(settings, environ={}, sleep=Sleeps())
+        self.error = error
+
+    async def _send(self, session: object, request: ChatRequest) -> NoReturn:  # noqa: ARG002 -- as its parent
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [ExceptionGroup("g", [OSError(KEY)]), OSError(KEY), RuntimeError(KEY), KeyError(KEY)], ids=repr
+)
+def test_whatever_the_libraries_raise_is_a_fault_without_its_text(error: Exception) -> None:
+    told = refused(Broken(LLMSettings(model="m", base_url="http://127.0.0.1:9/v1", max_retries=1), error))
+    assert told.transport.faults == (f"connection failed ({type(error).__name__})",) * 2
+
+
+@pytest.mark.parametrize("interruption", [asyncio.CancelledError, KeyboardInterrupt])
+def test_interruptions_pass_through(interruption: type[BaseException]) -> None:
+    with pytest.raises(interruption):
+        completed(Broken(LLMSettings(model="m", base_url="http://127.0.0.1:9/v1"), interruption()))
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 Oops"])
+def test_an_endless_answer_is_cut_off(status: str) -> None:
+    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    head = f"HTTP/1.1 {status}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    with RawServer(head, chunk, endless=True) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url, max_retries=0)
+        error = refused(OpenAIChat(settings, environ={}))
+    assert "an answer longer than 16 MiB" in str(error)
+    assert 16 * 2**20 <= server.sent < 64 * 2**20
+
+
+@pytest.mark.parametrize("status", ["200 OK", "400 No"])
+def test_an_answer_that_unpacks_to_more_than_the_limit_is_not_unpacked(status: str) -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(b" " * 2**20) for _ in range(200)) + packer.flush()
+    tracemalloc.start()
+    try:
+        with RawServer(http(bomb, "Content-Encoding: gzip", status=status)) as server:
+            settings = LLMSettings(model="m", base_url=server.base_url, max_retries=0)
+            error = refused(OpenAIChat(settings, environ={}))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "an answer longer than 16 MiB" in str(error)
+    assert peak < 64 * 2**20
+
+
+PACKED = {
+    "gzip": gzip.compress(GOOD),
+    "deflate": zlib.compress(GOOD),
+    "Deflate": zlib.compress(GOOD)[2:-4],
+    "utf-8": GOOD,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKED)
+def test_packed_answers_are_unpacked(encoding: str) -> None:
+    with RawServer(http(PACKED[encoding], f"Content-Encoding: {encoding}")) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url)
+        assert completed(OpenAIChat(settings, environ={})).reply.content == "Ready."
+    assert server.values("Accept-Encoding") == ["gzip, deflate"]
+
+
+def test_an_answer_that_is_not_packed_as_it_says_is_a_temporary_fault() -> None:
+    with RawServer(http(GOOD, "Content-Encoding: gzip")) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url, max_retries=1)
+        error = refused(OpenAIChat(settings, environ={}, sleep=Sleeps()))
+    assert error.transport.faults == ("HTTP 200: a body that is not the gzip it is said to be",) * 2
+
+
+def test_a_user_and_password_are_sent_as_such_and_shown_nowhere() -> None:
+    header = base64.b64encode(b"us@er:password-77").decode()
+    body = json.dumps({"error": {"message": f"not you: Basic {header} {header[:-4]}"}}).encode()
+    with RawServer(http(body, status="401 Unauthorized")) as server:
+        address = server.base_url.replace("//", "//us%40er:password-77@", 1)
+        error = refused(OpenAIChat(LLMSettings(model="m", base_url=address), environ={}))
+    assert server.values("Authorization") == [f"Basic {header}"]
+    assert "us" not in server.heads[0].split("\r\n")[0].replace("completions", "")
+    assert header[:10] not in str(error)
+    assert "password-77" not in str(error)
+    assert "HTTP 401: not you: Basic [redacted]" in str(error)
+
+
+def test_a_key_beside_a_password_is_refused_before_anything_is_sent() -> None:
+    settings = LLMSettings(model="m", base_url="http://user:password-77@127.0.0.1:9/v1", api_key_variable="MY_KEY")
+    error = refused(OpenAIChat(settings, environ={"MY_KEY": KEY}))
+    assert "variable MY_KEY a key" in str(error)
+    assert error.transport.attempts == 0
+    assert "password-77" not in str(error)
+
+
+def test_a_header_of_ones_own_wins_over_the_key_whatever_its_case() -> None:
+    with RawServer(http()) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url, extra_headers={"authorization": "Token x"})
+        completed(OpenAIChat(settings, environ={"OPENAI_API_KEY": KEY}))
+    assert server.values("Authorization") == ["Token x"]
+
+
+def test_what_the_package_reads_from_the_environment_is_sent_to_no_server_that_it_does_not_concern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS",
+        "X-Env: env-secret\nauthorization: Bearer env-secret\ncontent-type: text/env-secret\nX-MINE: env-secret\n:\nx",
+    )
+    for name in ("ORG_ID", "PROJECT_ID", "ADMIN_KEY", "API_KEY", "WEBHOOK_SECRET"):
+        monkeypatch.setenv(f"OPENAI_{name}", "env-secret")
+    with RawServer(http()) as server:
+        settings = LLMSettings(model="m", base_url=server.base_url, extra_headers={"X-Mine": "mine"})
+        completed(OpenAIChat(settings, environ={"OPENAI_API_KEY": KEY, "OPENAI_ORG_ID": "env-secret"}))
+    assert "env-secret" not in server.heads[0]
+    assert server.values("Authorization") == [f"Bearer {KEY}"]
+    assert server.values("Content-Type") == ["application/json"]
+    assert server.values("X-Mine") == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://api.openai.com/v1", ("org-1", "p-1")),
+        ("https://eu.api.openai.com/v1", ("org-1", "p-1")),
+        ("https://api.openai.com.example.org/v1", (None, None)),
+        ("http://127.0.0.1:9/v1", (None, None)),
+    ],
+)
+def test_organization_and_project_are_for_openai_only(url: str, expected: tuple[str | None, str | None]) -> None:
+    environ = {"OPENAI_ORG_ID": "org-1\r", "OPENAI_PROJECT_ID": "p-1"}
+    made = new_client(LLMSettings(model="m"), KEY, url, environ)
+    assert (made.organization, made.project) == expected
+    assert KEY in made.auth_headers["Authorization"]
+    assert account_of(url, {}) == (None, None)

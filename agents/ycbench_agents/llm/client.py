@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 import logging
 import os
@@ -13,12 +12,20 @@ import re
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
 import attrs
 import openai
 
+from ycbench_agents.llm.connection import (
+    NO_KEY,
+    account_of,
+    api_key,
+    connection_fault,
+    new_client,
+    origin,
+    server_url,
+)
 from ycbench_agents.llm.message import ChatReply, Completion, ContextLengthError, ModelError, Transport
 from ycbench_agents.llm.redaction import RedactingFilter, Secrets, secrets_of
 from ycbench_agents.llm.response import HttpAnswer, read_answer
@@ -26,7 +33,6 @@ from ycbench_agents.llm.retry import Fault, FaultKind, next_wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-    from urllib.parse import SplitResult
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.llm.message import ChatRequest
@@ -34,9 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAIChat", "api_key"]
 
-_OPENAI_URL: Final = "https://api.openai.com/v1"
-_NO_KEY: Final = "none"  # servers that take no key want the header all the same
-_CONNECT_S: Final = 30.0  # a host that does not answer is found out sooner than a slow model
 _LOGGERS: Final = (
     *("httpx", "httpx2", "openai._base_client", "openai._legacy_response"),
     # These show the headers of answers, and a server may repeat in them what it was sent.
@@ -51,43 +54,6 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-def _url(settings: LLMSettings, environ: Mapping[str, str]) -> str:
-    """Return the address of the server; the variable is the ``openai`` package's own."""
-    return settings.base_url or environ.get("OPENAI_BASE_URL", "").strip() or _OPENAI_URL
-
-
-def _is_local(url: SplitResult) -> bool:
-    """Return whether an address is on this machine."""
-    try:
-        return url.hostname == "localhost" or ipaddress.ip_address(url.hostname or "").is_loopback
-    except ValueError:  # a name
-        return False
-
-
-def api_key(settings: LLMSettings, environ: Mapping[str, str]) -> str:
-    """Return the key to send; a placeholder for a server that is not OpenAI's own and may take none.
-
-    Raises:
-        ModelError: OpenAI's own server is to be asked and there is no key, or what the variable holds can be no key.
-            The message names the variable.
-    """
-    key = environ.get(settings.api_key_variable, "").strip()  # a key read from a file may end in a line break
-    host = urlsplit(_url(settings, environ)).hostname or ""
-    if not key and (host == "openai.com" or host.endswith(".openai.com")):
-        msg = (
-            f"no API key: the environment variable {settings.api_key_variable} is not set or empty; set it to the key, "
-            "or set base_url to a server that takes none"
-        )
-        raise ModelError(msg, Transport(0.0, 0))
-    if not all("!" <= sign <= "~" for sign in key):
-        msg = (
-            f"the environment variable {settings.api_key_variable} holds blanks, control characters or signs beyond "
-            "ASCII (not shown), which no API key has; set it to the key alone"
-        )
-        raise ModelError(msg, Transport(0.0, 0))
-    return key or _NO_KEY
 
 
 @attrs.frozen(eq=False)
@@ -168,8 +134,13 @@ class OpenAIChat:
         An attempt takes at most ``timeout_s`` of wall time, however slowly a server sends.
         At most ``concurrency`` requests of one event loop are under way; those that wait to be sent again are not
         counted.
+        A redirect is not followed: headers and messages go to the server in the settings, and to no other.
+        An answer is read up to 16 MiB, unpacked.
+        The key is sent as the bearer, or a user and password in the address as ``Authorization: Basic``; having both is
+        refused. The package's own variables for an organization and a project count for OpenAI's servers only, the one
+        for further headers not at all: ``extra_headers`` is for these.
         Neither key nor header values stand in an error, its causes, the client's representation, or a log record of
-        the libraries in use.
+        the libraries in use. The key and values of secret headers stand in no reply (``Secrets`` says which).
         Cancellation passes through at once.
 
     Args:
@@ -230,6 +201,7 @@ class OpenAIChat:
             elapsed, attempt = self._clock() - started, len(texts) + 1
             if isinstance(outcome, ChatReply):
                 return Completion(outcome, Transport(elapsed, attempt, tuple(texts)))
+            outcome = attrs.evolve(outcome, text=session.secrets.hidden_in(outcome.text))
             texts.append(outcome.text)
             wait = next_wait(attempt, outcome, self._settings, elapsed_s=elapsed, jitter=self._jitter())
             if wait is None:
@@ -253,21 +225,11 @@ class OpenAIChat:
 
     def _new_session(self) -> _Session:
         settings = self._settings
-        url, key = _url(settings, self._environ), api_key(settings, self._environ)
-        parts = urlsplit(url)
-        timeout = openai.Timeout(settings.timeout_s, connect=min(_CONNECT_S, settings.timeout_s))
-        client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=urlunsplit((parts.scheme, parts.netloc, parts.path, "", "")),
-            default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-            default_headers=dict(settings.extra_headers),
-            timeout=timeout,
-            max_retries=0,
-            # A proxy that the environment names for the world cannot reach this machine's own servers.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False, timeout=timeout) if _is_local(parts) else None,
-        )
+        url, key = server_url(settings, self._environ), api_key(settings, self._environ)
+        client = new_client(settings, key, url, self._environ)
         slots = contextlib.nullcontext() if self._concurrency is None else asyncio.Semaphore(self._concurrency)
-        secrets = secrets_of(settings, "" if key == _NO_KEY else key, url)
+        account = (part for part in account_of(url, self._environ) if part)
+        secrets = secrets_of(settings, "" if key == NO_KEY else key, url, account)
         held: list[object] = []
         closing = _closing(client, secrets, held)
         held.append(closing)
@@ -287,13 +249,10 @@ class OpenAIChat:
                 answer = await self._send(session, request)
         except (TimeoutError, openai.APITimeoutError):
             return Fault(FaultKind.TEMPORARY, f"no reply within {bound_s:.3g} s")
-        except openai.APIConnectionError as error:
-            cause = type(error.__cause__).__name__  # the name only: its text may hold what was sent
-            return Fault(FaultKind.TEMPORARY, f"connection failed ({cause})")
+        except Exception as error:  # noqa: BLE001 -- the libraries below have no common one; cancellation is none of it
+            return connection_fault(error)
         outcome = read_answer(answer, self._now())
-        if isinstance(outcome, Fault):
-            return attrs.evolve(outcome, text=session.secrets.hidden_in(outcome.text))
-        return outcome
+        return session.secrets.hidden_in_reply(outcome) if isinstance(outcome, ChatReply) else outcome
 
     async def _send(self, session: _Session, request: ChatRequest) -> HttpAnswer:
         """Return the server's answer, whatever its status."""
@@ -306,15 +265,15 @@ class OpenAIChat:
         except openai.APIStatusError as error:
             response = error.response
         text = response.content.decode("utf-8", errors="replace")
-        return HttpAnswer(response.status_code, response.headers, session.secrets.hidden_in_reply(text))
+        return HttpAnswer(response.status_code, response.headers, text)
 
     def _error(self, last: Fault, transport: Transport) -> ModelError:
         """Return the error after the last fault."""
-        model = self._settings.model
+        model = f"{self._settings.model} at {origin(server_url(self._settings, self._environ))}"
         if last.kind is FaultKind.CONTEXT_LENGTH:
-            return ContextLengthError(f"the messages are too long for {model}: {last.text}", transport)
+            return ContextLengthError(f"the messages are too long for {self._settings.model}: {last.text}", transport)
         if last.kind is FaultKind.PERMANENT:
-            msg = f"{model} is not to be had, the server refused the request: {last.text}{self._advice(last)}"
+            msg = f"{model} is not to be had: {last.text}{self._advice(last)}"
             return ModelError(msg, transport)
         tries = "1 attempt" if transport.attempts == 1 else f"{transport.attempts} attempts"
         msg = f"no reply of {model} after {tries} in {transport.latency_s:.1f} s; the last: {last.text}"
@@ -324,6 +283,8 @@ class OpenAIChat:
         """Return what would help against a refusal, empty if that is not known."""
         if re.match(r"HTTP 40[13]\b", fault.text):
             return f" (the key is taken from the environment variable {self._settings.api_key_variable})"
+        if re.match(r"HTTP 3[0-9]{2}\b", fault.text):
+            return " (set base_url to the address that it redirects to, if you trust it)"
         if re.match(r"HTTP 404\b", fault.text):
             return " (check the settings model and base_url)"
         return ""

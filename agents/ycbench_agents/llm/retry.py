@@ -20,8 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["Fault", "FaultKind", "fault_kind", "is_context_length", "next_wait", "read_retry_after"]
 
 _TOO_MANY_REQUESTS: Final = 429
+_BAD_REQUEST: Final = 400
 _PAYLOAD_TOO_LARGE: Final = 413
-_NEVER_ABOUT_LENGTH: Final = frozenset({401, 403, _TOO_MANY_REQUESTS})
+# A gateway that gives up says "context canceled" under 5xx, so only refusals of the request's content are looked at,
+# and successes that hold an error without a status of its own.
+_ABOUT_LENGTH: Final = frozenset({*range(200, 300), _BAD_REQUEST, _PAYLOAD_TOO_LARGE, 422})
+_THROTTLED_CODE: Final = re.compile(r"throttl|rate.?limit|too.?many.?requests", re.IGNORECASE)
+_THROTTLED: Final = re.compile(
+    r"throttl|\brate.?limit|too many requests|please wait|\btry again later\b|\bper (second|minute|hour|day)\b",
+    re.IGNORECASE,
+)
 _SPENT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _MOST_DOUBLINGS: Final = 60  # far above any cap, and far below what a float can hold
 
@@ -30,10 +38,11 @@ _CONTEXT_LENGTH: Final = re.compile(
     r"""
     context_length_exceeded | exceed_context_size           # OpenAI's code, llama.cpp's type
     | maximum\ (context|prompt|input|model)\ length          # OpenAI, vLLM, OpenRouter, DeepSeek, xAI, TensorRT-LLM
-    | (exceed\w*|(larger|longer|greater)\ than|too\ (large|long)\ for)[^.]{0,60}\b(context|model\ length)  # llama.cpp
+    | (exceed\w*|(larger|longer|greater)\ than|too\ (large|long)\ for)[^.]{0,60}  # llama.cpp
+      \b(context\ (length|window|size)|model\ length)
     | \bcontext\ (length|window|size)[^.]{0,40}\b(exceed|overflow|too\ small|of\ only)  # LM Studio
     | \b(prompt|input|conversation)\ (is\ |was\ )?too\ (long|large)\b  # Anthropic, Bedrock, Ollama
-    | too\ many\ (input\ |prompt\ )?tokens\b                 # Cohere
+    | too\ many\ (input\ |prompt\ )tokens\b | too\ many\ tokens:\ total  # Cohere
     | token\ count[^.]{0,40}exceeds                          # Gemini
     | tokens?\ \+\ `?max_new_tokens`?\ must\ be              # text-generation-inference
     | reduce\ the\ length\ of\ (the|your)\ (messages|prompt|input)  # OpenAI, Groq
@@ -76,9 +85,11 @@ def is_context_length(texts: Iterable[str]) -> bool:
 def fault_kind(status: int, codes: Iterable[str], message: str) -> FaultKind:
     """Return what an error answer means.
 
-    Only 429 and 5xx are temporary; 408 and 409 are refusals like any other 4xx. A quota that is used up comes as 429,
-    but no wait helps. An error under a status of success that names no status of its own is temporary: it is no reply
-    at all, and such answers come from gateways whose upstream failed.
+    Only 429 and 5xx are temporary, and refusals whose code says that requests come too fast (Bedrock sends its
+    ThrottlingException as 400); 408 and 409 are refusals like any other 4xx. A quota that is used up comes as 429, but
+    no wait helps. An error under a status of success that names no status of its own is temporary: it is no reply at
+    all, and such answers come from gateways whose upstream failed. Only 400, 413, 422 and errors under success can be
+    about the context's length; what asks to wait is not.
 
     Args:
         status: HTTP status, or the status that an error inside an answer names.
@@ -86,11 +97,15 @@ def fault_kind(status: int, codes: Iterable[str], message: str) -> FaultKind:
         message: Its wording.
     """
     named = frozenset(codes)
-    if status == _PAYLOAD_TOO_LARGE or (status not in _NEVER_ABOUT_LENGTH and is_context_length((*named, message))):
+    throttled = any(map(_THROTTLED_CODE.search, named))
+    waits = throttled or _THROTTLED.search(message) is not None
+    if status == _PAYLOAD_TOO_LARGE or (status in _ABOUT_LENGTH and not waits and is_context_length((*named, message))):
         return FaultKind.CONTEXT_LENGTH
     if status == _TOO_MANY_REQUESTS:
         return FaultKind.PERMANENT if named & _SPENT else FaultKind.TEMPORARY
-    return FaultKind.TEMPORARY if status >= 500 or status < 300 else FaultKind.PERMANENT  # noqa: PLR2004 -- HTTP's
+    if status >= 500 or status < 300 or (status == _BAD_REQUEST and throttled):  # noqa: PLR2004 -- HTTP's
+        return FaultKind.TEMPORARY
+    return FaultKind.PERMANENT
 
 
 def read_retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -41,11 +41,18 @@ OTHER_REFUSALS = (
     "The model `gpt-9` does not exist",
     "messages: context must be an object",
     "Unsupported value: 'temperature' does not support 0",
+    "deadline exceeded: context canceled",
+    "queue too large for context",
+)
+TOO_FAST = (
+    "Too many tokens, please wait before trying again.",
+    "Rate limit exceeded: too many input tokens per minute",
+    "Request was throttled: input is too long for the queue",
 )
 
 
 @pytest.mark.parametrize("wording", TOO_LONG.values(), ids=TOO_LONG)
-@pytest.mark.parametrize("status", [200, 400, 422, 500])
+@pytest.mark.parametrize("status", [200, 400, 422])
 def test_context_errors_are_known_in_the_words_of_many_servers(wording: str, status: int) -> None:
     assert fault_kind(status, (), wording) is FaultKind.CONTEXT_LENGTH
 
@@ -64,9 +71,18 @@ def test_other_refusals_are_permanent(wording: str) -> None:
     assert fault_kind(400, ("invalid_request_error",), wording) is FaultKind.PERMANENT
 
 
-@pytest.mark.parametrize("status", [401, 403, 429])
-def test_a_refusal_for_another_reason_is_no_context_error(status: int) -> None:
-    assert fault_kind(status, (), "prompt is too long") is not FaultKind.CONTEXT_LENGTH
+@pytest.mark.parametrize("status", [401, 403, 404, 408, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("wording", [*TOO_LONG.values(), "timeout exceeded, context canceled"])
+def test_a_refusal_for_another_reason_is_no_context_error(status: int, wording: str) -> None:
+    expected = FaultKind.TEMPORARY if status >= 429 else FaultKind.PERMANENT
+    assert fault_kind(status, (), wording) is expected
+
+
+@pytest.mark.parametrize("wording", TOO_FAST)
+@pytest.mark.parametrize("status", [200, 400, 422])
+def test_what_comes_too_fast_is_not_too_long(status: int, wording: str) -> None:
+    assert fault_kind(status, (), wording) is not FaultKind.CONTEXT_LENGTH
+    assert fault_kind(400, ("ThrottlingException",), wording) is FaultKind.TEMPORARY
 
 
 @pytest.mark.parametrize("status", range(300, 600))
