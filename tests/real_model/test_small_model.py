@@ -40,10 +40,8 @@ sim resume
 company status
 {turns}
 """
-BODIES = {
-    "constrained": {"cache_prompt": False, "grammar": GRAMMAR},
-    "free": {"cache_prompt": False, "stop": ["\n\n"]},
-}
+VARIED = {"cache_prompt": False, "top_k": 0, "min_p": 0.0}
+BODIES = {"constrained": {**VARIED, "grammar": GRAMMAR}, "free": {**VARIED, "stop": ["\n\n"]}}
 
 
 def table(values: dict[str, object]) -> str:
