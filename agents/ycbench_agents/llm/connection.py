@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import zlib
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
@@ -15,7 +15,7 @@ from ycbench_agents.llm.redaction import basic_credentials
 from ycbench_agents.llm.retry import Fault, FaultKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
     from urllib.parse import SplitResult
 
     import httpx2
@@ -130,26 +130,31 @@ def _foreign_headers() -> Iterator[str]:
             yield name.strip()
 
 
-def _headers(settings: LLMSettings, parts: SplitResult, key: str) -> dict[str, str | openai.Omit]:
-    """Return the headers to send beside the package's own.
-
-    A header that the environment names would go to whatever server is asked, and nobody would know that its value is a
-    secret; so it is overwritten with what the settings say, or left out.
-    """
+def _headers(settings: LLMSettings, parts: SplitResult, key: str) -> dict[str, str]:
+    """Return the headers to send beside the package's own, by name in small letters."""
     credentials = basic_credentials(parts)
-    proof = f"Basic {credentials}" if credentials else f"Bearer {key}"
     given = {
-        "Authorization": proof,
-        "Accept": "application/json",
+        "authorization": f"Basic {credentials}" if credentials else f"Bearer {key}",
+        "accept": "application/json",
         # Other encodings can grow a thousandfold in a step; these can be unpacked up to a size.
-        "Accept-Encoding": "gzip, deflate",
-        "Content-Type": "application/json",
+        "accept-encoding": "gzip, deflate",
+        "content-type": "application/json",
     }
-    # One spelling of each, and the package's where it has one: its versions differ in whether they ignore case.
-    spelt = {name.lower(): name for name in (*settings.extra_headers, *given)}
-    own = {spelt[name.lower()]: value for name, value in (*given.items(), *settings.extra_headers.items())}
-    left_out = {name: openai.Omit() for name in _foreign_headers()}
-    return {name: omit for name, omit in left_out.items() if name not in own} | own  # those left out come first
+    return given | {name.lower(): value for name, value in settings.extra_headers.items()}
+
+
+def _sending(headers: Mapping[str, str]) -> Callable[[httpx2.Request], Awaitable[None]]:
+    """Return what puts headers into a request, in the place of those that the environment names.
+
+    These would go to whatever server is asked, and nobody would know that their values are secrets.
+    """
+
+    async def send(request: httpx2.Request) -> None:
+        for name in _foreign_headers():
+            request.headers.pop(name, None)
+        request.headers.update(headers)
+
+    return send
 
 
 def new_client(settings: LLMSettings, key: str, url: str, environ: Mapping[str, str]) -> openai.AsyncOpenAI:
@@ -167,14 +172,13 @@ def new_client(settings: LLMSettings, key: str, url: str, environ: Mapping[str, 
         api_key=key,
         base_url=urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")),
         default_query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-        default_headers=cast("Mapping[str, str]", _headers(settings, parts, key)),  # the package leaves Omit out
         timeout=timeout,
         max_retries=0,
         http_client=_BoundedClient(
             # A proxy that the environment names for the world cannot reach this machine's own servers.
             trust_env=not _is_local(parts),
             timeout=timeout,
-            event_hooks={"response": [_refuse_redirect]},
+            event_hooks={"request": [_sending(_headers(settings, parts, key))], "response": [_refuse_redirect]},
         ),
     )
     client.organization, client.project = account_of(url, environ)  # not those of the process, as by default

@@ -36,6 +36,12 @@ _NO_KEYS: Final = frozenset({"lm-studio", "no-key-required", "not-needed", "sk-n
 _SECRET_HEADER: Final = re.compile(
     r"key|\bapi\b|token(?!i)|secret|auth(?!or(?!i))|passw|signature|cookie|credential|session", re.IGNORECASE
 )
+_PUBLIC_HEADER: Final = re.compile(
+    r"(http-)?referer|(x-(openrouter-)?)?title|x-app|user-agent|openai-(organization|project|beta)|anthropic-\w+"
+    "|accept(-\\w+)?|content-\\w+|origin|host",
+    re.IGNORECASE,
+)
+_TOKEN: Final = re.compile(r"(?=\S*[0-9])(?=\S*[A-Za-z])[^\s/:.]{16,}")  # no address and no word
 _PUBLIC_QUERY: Final = frozenset({"api-version"})  # Azure's
 
 _WORD_STARTS: Final = r"(?:(?<![0-9A-Za-z_-])|(?<=\\[bfnrt]))"  # after an escaped line break, too
@@ -202,10 +208,11 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def secrets_of(settings: LLMSettings, key: str, url: str, more: Iterable[str] = ()) -> Secrets:
     """Return what must not be shown: the key, the values of headers, and what an address holds beside its place.
 
-    Replies lose the key, the values of headers whose names say that they are secret (authorization, api-key, cookie,
-    and names with key, token, secret, auth, password, signature in them), and the password and query of the address.
-    Values of other headers (User-Agent, HTTP-Referer, X-Title, ...) are hidden in errors and logs only: a command may
-    well hold the same word.
+    Replies lose the key, the password and query of the address, and the values of headers whose names say that they are
+    secret: authorization, api-key, cookie, and names with key, token, secret, auth, password, signature in them. Values
+    of well-known public headers (User-Agent, HTTP-Referer, X-Title, OpenAI-Organization, ...) are hidden in errors and
+    logs only, since a command may well hold the same word; those of unknown headers are hidden in replies, too, where
+    they look like a token: 16 signs or more, with letters and digits, and no address.
 
     Args:
         settings: Whom to ask and how.
@@ -217,9 +224,17 @@ def secrets_of(settings: LLMSettings, key: str, url: str, more: Iterable[str] = 
     others, in_replies = [*more], [*_secrets_in(parts)]
     for name, value in settings.extra_headers.items():
         said = [value, *(word for word in value.split() if len(word) >= _SHORTEST_WORD)]
-        (in_replies if _SECRET_HEADER.search(name) else others).extend(said)
+        others += said
+        in_replies += (word for word in said if _is_secret(name, word))
     others += [parts.query, *(value for _, value in _query(parts))]
     return Secrets(key, tuple(others), tuple(in_replies))
+
+
+def _is_secret(header: str, word: str) -> bool:
+    """Return whether a word of a header's value is a secret by the header's name, or by its looks where that is new."""
+    if _PUBLIC_HEADER.fullmatch(header):
+        return False
+    return _SECRET_HEADER.search(header) is not None or _TOKEN.fullmatch(word) is not None
 
 
 def _secrets_in(parts: SplitResult) -> Iterator[str]:

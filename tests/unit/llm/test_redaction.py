@@ -115,7 +115,8 @@ def test_a_reply_loses_values_of_secret_headers_and_no_others() -> None:
         "X-Author": "completion_tokens",
         "X-Tokenizer": "a-tokenizer-of-mine",
         "User-Agent": "a-browser-of-mine/1",
-        "OpenAI-Organization": "organization-of-mine",
+        "OpenAI-Organization": "org-0123456789abcdef",
+        "X-Unknown-Too": "https://example.org/agent/0123456789",
     }
     private = {
         "Authorization": "Bearer auth-secret",
@@ -126,6 +127,7 @@ def test_a_reply_loses_values_of_secret_headers_and_no_others() -> None:
         "X-My-Token": "token-secret",
         "X-Signature": "signed-secret",
         "X-Password": "password-secret",
+        "X-Unknown": "looks-like-1-token",
     }
     settings = LLMSettings(model="m", extra_headers=public | private)
     secrets = secrets_of(settings, "", "https://h/v1?sig=query-secret&api-version=2024-10-21-preview")
@@ -133,7 +135,7 @@ def test_a_reply_loses_values_of_secret_headers_and_no_others() -> None:
     assert said(secrets, " ".join(kept)) == " ".join(kept)
     words = [value.split()[-1] for value in private.values()]
     shown = said(secrets, " ".join((*words, "query-secret")))
-    assert shown == " ".join(["[redacted]"] * 9)
+    assert shown == " ".join(["[redacted]"] * 10)
     assert secrets.hidden_in(public["X-Title"]) == "[redacted]"
 
 
