@@ -25,6 +25,7 @@ def model_file() -> Path:
 def main() -> None:
     params = xllamacpp.CommonParams()
     params.model.path = str(model_file())
+    params.model_alias = {"smollm2"}  # else replies name the file
     params.hostnames = ["127.0.0.1"]
     params.port = int(sys.argv[1])
     params.n_ctx = CONTEXT_TOKENS

@@ -13,7 +13,7 @@ from ycbench_agents.cli import main
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.live import view
 from ycbench_agents.cli.recorded.model import read_headers
-from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
+from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model, text_model
 from ycbench_agents.llm.loopback.fault import FaultPlan
 from ycbench_agents.records import read_run
 
@@ -162,6 +162,20 @@ def test_the_values_of_headers_stand_in_no_error() -> None:
     with pytest.raises(UsageError) as error:
         read_headers(["sk-secret"])
     assert "sk-secret" not in str(error.value)
+
+
+def test_a_model_that_calls_no_tools_is_told_of_with_what_to_try(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["run", "--policy", "llm", "--model", "m", "--records", str(runs), "--max-turns", "3", "--no-live"]
+    with LoopbackServer(text_model) as server:
+        assert main([*arguments, "--base-url", server.base_url]) == 0
+        told = capsys.readouterr().err
+        assert "3 of 3 replies had nothing in them that could be run" in told
+        assert "--param mode=text" in told
+        assert told.count("nothing in the reply to run") == 3
+        assert main([*arguments, "--base-url", server.base_url, "--param", "mode=text"]) == 0
+        assert "nothing in" not in capsys.readouterr().err
 
 
 # ---- a record is data, whoever made it

@@ -26,6 +26,8 @@ class TurnFigures:
     Args:
         ok: Commands that were carried out.
         refused: Commands that were not.
+        refused_calls: Calls of the model that could not be run.
+        is_unusable: Whether nothing in its reply could.
         by_model: Whether a model decided it; without one there are no tokens, costs or times to know.
         tokens: Tokens of the reply.
         cost_usd: What the reply cost, in dollars.
@@ -37,6 +39,8 @@ class TurnFigures:
     ok: int
     refused: int
     by_model: bool = False
+    refused_calls: int = 0
+    is_unusable: bool = False
     tokens: TokenUsage = attrs.field(factory=TokenUsage)
     cost_usd: Decimal | None = None
     latency_s: float | None = None
@@ -56,6 +60,8 @@ class TurnFigures:
             ok=ok,
             refused=len(answers) - ok,
             by_model=True,
+            refused_calls=count(turn.trace, "refused_calls") or 0,
+            is_unusable=bool(count(turn.trace, "unusable_replies")),
             tokens=TokenUsage(
                 prompt=count(turn.trace, "prompt_tokens"),
                 completion=count(turn.trace, "completion_tokens"),

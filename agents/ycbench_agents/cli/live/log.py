@@ -34,6 +34,10 @@ def _turn_parts(name: str, turn: TurnRecord) -> Iterator[str]:
     yield harmless(turn.sim_time[:16], _NAME)
     yield dollars(turn.funds_cents)
     yield f"{figures.ok} ok, {figures.refused} refused"
+    if figures.refused_calls:
+        yield f"{figures.refused_calls} not run"
+    elif figures.is_unusable:
+        yield "nothing in the reply to run"
     if figures.by_model:
         yield from _model_parts(figures)
     if turn.forced_advance:

@@ -80,6 +80,9 @@ class PlayedRuns:
             complain(
                 f"not finished: {len(unfinished) - _SHOWN} further runs; ycbench resume takes folders of runs, too"
             )
+        for record in self.records:
+            if record is not None and (told := _hint(record)):
+                complain(f"{record.folder}: {told}")
         if seeds := self._seeds_not_begun():
             complain(f"not begun: seed {seeds}; give the same command again")
 
@@ -110,6 +113,17 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
     failures |= {place: why for place, record in enumerate(records) if (why := _damage(record)) is not None}
     before = sum(isinstance(result, PlayedRun) and result.was_finished for result in results)
     return PlayedRuns(tuple(plans), records, failures, interrupted, before)
+
+
+def _hint(record: RunRecord) -> str:
+    """Return what to try when most replies of a model had nothing in them that could be run; empty if they had."""
+    total, turns = record.outcome.totals.get("unusable_replies"), record.outcome.turns or 0
+    useless = total.get("sum") if isinstance(total, dict) else None
+    if not isinstance(useless, int) or 2 * useless <= turns:
+        return ""
+    hint = f"{useless} of {turns} replies had nothing in them that could be run"
+    tools = record.identity.settings.get("mode") == "tools"
+    return f"{hint}; a model that calls no tools needs --param mode=text" if tools else hint
 
 
 def _why(failure: RunFailure) -> str:
