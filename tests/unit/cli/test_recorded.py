@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -290,7 +291,7 @@ def test_ctrl_c_tells_what_was_spent_and_which_seeds_were_not_begun(
         nonlocal told
         told += 1
         if told == 3:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(view._Nobody, "on_turn", interrupt)
     assert run_llm(server, runs, "--seeds", "4-6") == 130
