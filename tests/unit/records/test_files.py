@@ -57,7 +57,7 @@ def test_a_file_takes_the_place_of_another_in_one(tmp_path: Path) -> None:
     assert not source.exists()
 
 
-def test_each_turn_is_synced_once_it_is_written(tmp_path: Path, synced: list[str], kit: Any) -> None:  # noqa: ANN401 -- a module of helpers
+def test_each_turn_is_synced_once_it_is_written(tmp_path: Path, synced: list[str], kit: Any) -> None:  # noqa: ANN401 -- the kit comes as a fixture
     turns = tmp_path / "run" / "turns.jsonl"
     sizes: list[tuple[int, bool]] = []
 
