@@ -18,7 +18,7 @@ from ycbench_agents.records.record import turn_differences
 pytestmark = pytest.mark.slow
 
 TURNS = 40
-UNDISTURBED_TURNS = 8
+UNDISTURBED_TURNS = 6
 KILLED_AFTER = 3
 WINDOW = 5
 CONTEXT_TOKENS = 8192
@@ -53,7 +53,7 @@ def arguments(style: str, base_url: str, folder: Path, turns: int) -> list[str]:
     template = folder.parent / "prompt.txt"
     template.write_text(PROMPT, encoding="utf-8")
     parameters = [
-        f"keep_turns={WINDOW}", "mode=text", "temperature=1.5", "top_p=1.0", "seed=7", "max_tokens=40",
+        f"keep_turns={WINDOW}", "mode=text", "temperature=1.5", "top_p=1.0", "seed=7", "max_tokens=24",
         "max_tokens_field=max_tokens", f"extra_body={table(BODIES[style])}",
     ]  # fmt: skip
     return [
