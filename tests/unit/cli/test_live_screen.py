@@ -557,7 +557,9 @@ def test_names_leave_out_what_all_runs_have_in_common() -> None:
     other = attrs.evolve(PLAN, folder=Path("other"), model=None, name="greedy")
     assert run_names(plans[:1]) == ["acme/owl-7b:free, default, seed 1"]
     assert run_names(plans) == ["seed 1", "seed 2"]
-    assert run_names([*plans, other]) == ["acme/owl-7b:free, seed 1", "acme/owl-7b:free, seed 2", "greedy, seed 1"]
+    assert run_names([*plans, other]) == [
+        "llm acme/owl-7b:free, seed 1", "llm acme/owl-7b:free, seed 2", "greedy, seed 1"
+    ]  # fmt: skip
     assert run_names([plans[0], attrs.evolve(plans[0], folder=Path("again"))]) == ["run1", "again"]
 
 
