@@ -35,7 +35,7 @@ class SlowThinker:
         pass
 
     def act(self, observation):
-        raise NotImplementedError
+        raise NotImplementedError  # a run asks a deliberating policy by `decide`, and never by this
 
     async def decide(self, observation):
         print("asked", flush=True)

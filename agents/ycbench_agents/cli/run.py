@@ -80,9 +80,10 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
     if twice:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
         raise UsageError(msg)
+    if LLM not in request.policies:
+        _refuse_model_options(recording)
     if recording is not None and recording.keeps(request.policies):
         return _run_recorded(request, recording)
-    _refuse_model_options(recording)
     configs = load_all(request.presets, request.files, request.settings)
     rules = _rules(request, configs)
     plans = make_plans(request.policies, list(configs), read_seeds(request.seeds))
@@ -111,8 +112,6 @@ def _run_recorded(request: RunRequest, recording: Recording) -> int:
     from ycbench_agents.cli.recorded.results import print_runs, runs_json, suite_of  # noqa: PLC0415 -- as above
     from ycbench_agents.cli.report import print_overrides, suite_json  # noqa: PLC0415 -- imports rich
 
-    if LLM not in request.policies:
-        _refuse_model_options(recording)
     configs = load_all(request.presets, request.files, request.settings)
     rules = _rules(request, configs)
     matrix = Matrix(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, cast
 
+from ycbench_agents.llm.characters import is_utf8
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -56,16 +58,8 @@ def _text_problems(message: JsonObject) -> Iterator[str]:
         yield f"its content is of type {type(content).__name__}, not a text"
     elif not content.strip():
         yield "its text is blank"
-    if not _is_utf8(json.dumps(message, ensure_ascii=False)):
+    if not is_utf8(json.dumps(message, ensure_ascii=False)):
         yield "UTF-8 cannot hold it"
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _call_problems(message: JsonObject) -> Iterator[str]:

@@ -17,6 +17,8 @@ from weakref import WeakKeyDictionary
 import attrs
 import openai
 
+from ycbench_agents.llm.address import server_url
+from ycbench_agents.llm.characters import without_surrogates
 from ycbench_agents.llm.connection import (
     NO_KEY,
     account_of,
@@ -24,7 +26,6 @@ from ycbench_agents.llm.connection import (
     connection_fault,
     new_client,
     origin,
-    server_url,
 )
 from ycbench_agents.llm.message import ChatReply, Completion, ContextLengthError, ModelError, Transport
 from ycbench_agents.llm.redaction import RedactingFilter, Secrets, secrets_of
@@ -49,7 +50,6 @@ _LOGGERS: Final = (
         for part in ("connection", "http11", "http2", "proxy", "socks")
     ),
 )
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _utc_now() -> datetime:
@@ -106,7 +106,7 @@ async def _closing(
 def _sendable(messages: Iterable[JsonObject]) -> list[JsonObject]:
     """Return messages that can be written as UTF-8: lone surrogates, which an agent may produce, become U+FFFD."""
     text = json.dumps(list(messages), ensure_ascii=False)
-    return cast("list[JsonObject]", json.loads(_SURROGATE.sub("\ufffd", text)))
+    return cast("list[JsonObject]", json.loads(without_surrogates(text)))
 
 
 def _body(request: ChatRequest, settings: LLMSettings) -> JsonObject:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import openai
 
+from ycbench_agents.llm.address import is_openai, server_url
 from ycbench_agents.llm.message import ModelError, Transport
 from ycbench_agents.llm.redaction import basic_credentials
 from ycbench_agents.llm.retry import Fault, FaultKind
@@ -30,13 +31,11 @@ __all__ = [
     "connection_fault",
     "new_client",
     "origin",
-    "server_url",
 ]
 
 NO_KEY: Final = "none"
 """What is sent to servers that take no key; they want the header all the same."""
 
-_OPENAI_URL: Final = "https://api.openai.com/v1"
 _CONNECT_S: Final = 30.0  # a host that does not answer is found out sooner than a slow model
 _LONGEST_ANSWER: Final = 16 * 2**20  # bytes, above any reply of a model; JSON of this size still fits into memory
 _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
@@ -61,19 +60,10 @@ class UnfitAnswerError(Exception):
 # ---------------------------------------------------------------- where to, and as whom
 
 
-def server_url(settings: LLMSettings, environ: Mapping[str, str]) -> str:
-    """Return the address of the server; the variable is the ``openai`` package's own."""
-    return settings.base_url or environ.get("OPENAI_BASE_URL", "").strip() or _OPENAI_URL
-
-
 def origin(url: str) -> str:
     """Return scheme, host and port of an address, without what may be secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-
-
-def _is_openai(host: str | None) -> bool:
-    return host is not None and (host == "openai.com" or host.endswith(".openai.com"))
 
 
 def _is_local(url: SplitResult) -> bool:
@@ -93,7 +83,7 @@ def api_key(settings: LLMSettings, environ: Mapping[str, str]) -> str:
     """
     key = environ.get(settings.api_key_variable, "").strip()  # a key read from a file may end in a line break
     parts = urlsplit(server_url(settings, environ))
-    if not key and _is_openai(parts.hostname):
+    if not key and is_openai(parts.hostname):
         msg = (
             f"no API key: the environment variable {settings.api_key_variable} is not set or empty; set it to the key, "
             "or set base_url to a server that takes none"
@@ -117,7 +107,7 @@ def api_key(settings: LLMSettings, environ: Mapping[str, str]) -> str:
 
 def account_of(url: str, environ: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return the organization and the project that OpenAI's own servers, and no others, are told."""
-    if not _is_openai(urlsplit(url).hostname):
+    if not is_openai(urlsplit(url).hostname):
         return None, None
     return environ.get("OPENAI_ORG_ID", "").strip() or None, environ.get("OPENAI_PROJECT_ID", "").strip() or None
 

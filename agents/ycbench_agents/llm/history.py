@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
 
-from ycbench_agents.llm.text_lines import utf8_text
+from ycbench_agents.llm.characters import utf8_text
 from ycbench_agents.llm.thoughts import without_thoughts
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
 

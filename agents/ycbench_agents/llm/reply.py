@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 import attrs
 
+from ycbench_agents.llm.characters import utf8_text
 from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, UnreadableTextError, command_blocks
-from ycbench_agents.llm.text_lines import utf8_text
 from ycbench_env.actions import parse_turn
 
 if TYPE_CHECKING:

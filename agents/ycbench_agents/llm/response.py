@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.llm.characters import without_surrogates
 from ycbench_agents.llm.message import ChatReply, ToolCall
 from ycbench_agents.llm.retry import Fault, FaultKind, fault_kind, read_retry_after
 from ycbench_agents.llm.settings import REASONING_FIELDS
@@ -24,7 +25,6 @@ __all__ = ["HttpAnswer", "read_answer", "short"]
 
 _LONGEST_MESSAGE: Final = 300
 _DEEPEST: Final = 100  # of nested JSON; what is recorded must be readable with the recursion that Python allows
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _SUCCESS: Final = range(200, 300)
 _STATUSES: Final = range(100, 600)
 
@@ -99,11 +99,11 @@ def _plain(value: Json, depth: int) -> Json:
         msg = "nested too deeply"
         raise ValueError(msg)
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return without_surrogates(value)
     if isinstance(value, list):
         return [_plain(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        return {_SURROGATE.sub("\ufffd", key): _plain(item, depth - 1) for key, item in value.items()}
+        return {without_surrogates(key): _plain(item, depth - 1) for key, item in value.items()}
     return value
 
 

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import attrs
 
+from ycbench_agents.llm.characters import is_utf8
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -72,18 +74,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
 
 
-def _is_utf8(text: str) -> bool:
-    """Return whether a text can be written to a file; lone surrogates cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _text(value: object) -> str:
     """Return a text of any length."""
-    if isinstance(value, str) and _is_utf8(value):
+    if isinstance(value, str) and is_utf8(value):
         return str(value)
     expected = "a text"
     raise _UnfitError(expected)
@@ -91,7 +84,7 @@ def _text(value: object) -> str:
 
 def _model(value: object) -> str:
     """Return the name of a model."""
-    if isinstance(value, str) and value.strip() == value != "" and _is_utf8(value) and not _CONTROL.search(value):
+    if isinstance(value, str) and value.strip() == value != "" and is_utf8(value) and not _CONTROL.search(value):
         return str(value)
     expected = "the name of a model as its server knows it, without blanks around it"
     raise _UnfitError(expected)
@@ -111,7 +104,7 @@ def _base_url(value: object) -> str:
     if not isinstance(value, str):
         raise _UnfitError(expected, f"a {type(value).__name__}")
     # A password may stand anywhere in a text that is no address, so none of it is shown.
-    if re.search(r"\s", value) or _CONTROL.search(value) or not _is_utf8(value):
+    if re.search(r"\s", value) or _CONTROL.search(value) or not is_utf8(value):
         raise _UnfitError(expected, "a text with a blank or a control character")
     try:
         parts = urlsplit(value)
@@ -231,7 +224,7 @@ def _json(value: object) -> Json:
     """Return a copy of a JSON value; TypeError if it is none."""
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str) and _is_utf8(value):
+    if isinstance(value, str) and is_utf8(value):
         return str(value)
     if isinstance(value, int) and -_LARGEST <= value <= _LARGEST:
         return int(value)
@@ -246,7 +239,7 @@ def _json(value: object) -> Json:
 
 def _json_table(table: dict[object, object]) -> JsonObject:
     """Return a copy of a JSON object; TypeError if it is none."""
-    if not all(isinstance(key, str) and _is_utf8(key) for key in table):
+    if not all(isinstance(key, str) and is_utf8(key) for key in table):
         raise TypeError
     return {str(key): _json(value) for key, value in table.items()}
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ycbench_agents.llm.characters import utf8_text
 from ycbench_agents.llm.text_lines import (
     LINE,
     closes_fence,
     goes_on,
     is_command,
     opened_fence,
-    utf8_text,
 )
 from ycbench_agents.llm.thoughts import without_thoughts
 from ycbench_env.actions import parse_turn

@@ -10,7 +10,7 @@ from typing import Final
 
 from ycbench_env.actions import DEFAULT_GRAMMAR, parse_turn
 
-__all__ = ["LINE", "closes_fence", "goes_on", "is_command", "is_in_quote", "opened_fence", "utf8_text"]
+__all__ = ["LINE", "closes_fence", "goes_on", "is_command", "is_in_quote", "opened_fence"]
 
 _BREAKS: Final = "\n\r\x85\u2028\u2029"  # what ends a line in the commands' own grammar
 LINE: Final = re.compile(rf"[^{_BREAKS}]*+(?:\r\n|[{_BREAKS}])|[^{_BREAKS}]++")
@@ -18,13 +18,6 @@ LINE: Final = re.compile(rf"[^{_BREAKS}]*+(?:\r\n|[{_BREAKS}])|[^{_BREAKS}]++")
 
 _FENCE: Final = re.compile(r"[ \t]*+(`{3,}+)[^`]*+")
 _COMMAND_NAMES: Final = frozenset(spec.verb for spec in DEFAULT_GRAMMAR.commands)
-
-
-def utf8_text(text: str) -> str:
-    """Return a text that UTF-8 can hold: two halves of a character joined, a lone half replaced by U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def is_command(line: str) -> bool:

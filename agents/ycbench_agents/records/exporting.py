@@ -9,6 +9,7 @@ import attrs
 from ycbench_agents.records.episode import replay_turn, require_equal
 from ycbench_agents.records.error import RecordError
 from ycbench_agents.records.reading import read_run
+from ycbench_agents.records.record import fields_of
 from ycbench_agents.records.replaying import fresh_episode
 from ycbench_agents.records.strict_json import encode, plain
 
@@ -58,7 +59,7 @@ class ExportedTurn:
 
     def to_line(self) -> str:
         """Return the example as a line of JSON in ASCII, without a line break."""
-        return encode({field.name: getattr(self, field.name) for field in attrs.fields(type(self))})
+        return encode(fields_of(self))
 
 
 def export_turns(folder: Path | str, policy: Policy | None = None) -> Iterator[ExportedTurn]:

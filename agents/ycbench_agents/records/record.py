@@ -19,6 +19,7 @@ __all__ = [
     "RunOrigin",
     "RunOutcome",
     "TurnRecord",
+    "fields_of",
     "identity_differences",
     "turn_differences",
 ]
@@ -29,6 +30,11 @@ FORMAT: Final = 1
 _STATUSES: Final = ("running", "finished", "stopped")
 _MAY_DIFFER: Final = ("transport", "time")
 _NO_MATTER: Final = ("name", "description")  # of a configuration; its digest leaves them out too
+
+
+def fields_of(value: attrs.AttrsInstance) -> JsonObject:
+    """Return the fields of a value whose fields are JSON values, by name."""
+    return {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
 
 
 @attrs.frozen
@@ -59,7 +65,7 @@ class RunIdentity:
 
     def to_json(self) -> JsonObject:
         """Return the identity as JSON values."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return fields_of(self)
 
     @classmethod
     def from_table(cls, table: Table) -> Self:
@@ -157,7 +163,7 @@ class RunOutcome:
 
     def to_json(self) -> JsonObject:
         """Return the outcome as JSON values."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return fields_of(self)
 
     @classmethod
     def from_table(cls, table: Table) -> Self:
@@ -235,7 +241,7 @@ class TurnRecord:
 
     def to_json(self) -> JsonObject:
         """Return the turn as JSON values."""
-        return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return fields_of(self)
 
     def to_line(self) -> bytes:
         """Return the turn as a line of turns.jsonl, its line break included."""

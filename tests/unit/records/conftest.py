@@ -41,7 +41,7 @@ class Thinker:
         self.last_messages: list[JsonObject] = []
 
     def act(self, observation: Observation) -> str | tuple[str, ...]:
-        raise NotImplementedError
+        raise NotImplementedError  # a run asks a deliberating policy by `decide`, and never by this
 
     async def decide(self, observation: Observation) -> Decision:
         await asyncio.sleep(0)

@@ -22,6 +22,7 @@ from ycbench_agents.records import (
     resume_plan,
     run_name,
 )
+from ycbench_agents.records.reading import RUN_FILE
 from ycbench_agents.registry import make_policy
 from ycbench_env import ConfigError, SeedError
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Matrix", "export", "play_matrix", "replay", "resume"]
 
-_RUN_FILE: Final = "run.json"
 _SHOWN_DIFFERENCES: Final = 10
 _UNUSABLE: Final = (ConfigError, RecordError, SeedError)
 _Value = TypeVar("_Value")
@@ -193,10 +193,10 @@ def _records(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
         raise UsageError(msg)
     for folder in folders:
         found = (
-            [folder] if (folder / _RUN_FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{_RUN_FILE}"))
+            [folder] if (folder / RUN_FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
         )
         if not found:
-            got = f"a folder without {_RUN_FILE}" if folder.is_dir() else "what is no folder"
+            got = f"a folder without {RUN_FILE}" if folder.is_dir() else "what is no folder"
             msg = f"{folder}: got {got}, expected the folder of a run, or one that runs are in"
             raise UsageError(msg)
         for path in found:

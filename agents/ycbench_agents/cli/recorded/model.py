@@ -10,6 +10,7 @@ import attrs
 
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.policies import make_policy_here
+from ycbench_agents.llm.address import OPENAI_URL, is_openai
 from ycbench_agents.llm.message import ModelError
 from ycbench_agents.records.error import RecordError
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from ycbench_agents.base import JsonObject, Policy
     from ycbench_agents.llm.message import ChatClient, ChatRequest, Completion
-    from ycbench_agents.llm.pricing import Prices
     from ycbench_agents.llm.settings import LLMSettings
     from ycbench_agents.records import RunRecord
     from ycbench_env import Config
@@ -29,7 +29,6 @@ __all__ = ["LLM", "Cast", "ModelOptions", "Trusted", "cast_of", "recorded_policy
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""
 
-_OPENAI_URL: Final = "https://api.openai.com/v1"
 _USUAL_KEY: Final = "OPENAI_API_KEY"
 _THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -119,7 +118,7 @@ def recorded_policy(record: RunRecord, trusted: Trusted) -> Policy:
     """
     identity = record.identity
     if identity.policy != LLM:
-        return _recorded_script(record, trusted.policy)
+        return _recorded_script(record, trusted)
     from ycbench_agents.llm.making import openai_chat  # noqa: PLC0415 -- slow to import
 
     def client(settings: LLMSettings) -> ChatClient:
@@ -137,14 +136,17 @@ def replaying_policy(record: RunRecord, trusted: Trusted) -> Policy | None:
     """
     if record.identity.policy == LLM:
         return _recorded_model(record, trusted, lambda _settings: _Nobody())
-    if ":" in record.identity.policy and trusted.policy != record.identity.policy:
-        return None
-    return _recorded_script(record, trusted.policy)
+    return None if _is_foreign(record, trusted) else _recorded_script(record, trusted)
 
 
-def _recorded_script(record: RunRecord, trusted: str | None) -> Policy:
+def _is_foreign(record: RunRecord, trusted: Trusted) -> bool:
+    """Return whether a record names code outside of this package that nobody has said to trust."""
+    return ":" in record.identity.policy and trusted.policy != record.identity.policy
+
+
+def _recorded_script(record: RunRecord, trusted: Trusted) -> Policy:
     name, parameters = record.identity.policy, record.identity.settings.get("parameters", {})
-    if ":" in name and trusted != name:
+    if _is_foreign(record, trusted):
         msg = (
             f"{record.folder}: its policy {name!r} is code outside of this package, which would be run; say that you "
             f"trust it with --policy {name}"
@@ -185,13 +187,13 @@ def _refuse_to_send_keys_anywhere(
         UsageError: Something has to be said again; the message has the options to write.
     """
     variable = settings.api_key_variable
-    host = urlsplit(settings.base_url or _OPENAI_URL).hostname or ""
+    host = urlsplit(settings.base_url or OPENAI_URL).hostname or ""
     if not environ.get(variable) or host in _THIS_MACHINE:
         return
     needed: list[str] = []
     if variable not in {_USUAL_KEY, trusted.api_key_variable}:
         needed.append(f"--api-key-variable {variable}")
-    if trusted.base_url is None and not (host == "openai.com" or host.endswith(".openai.com")):
+    if trusted.base_url is None and not is_openai(host):
         needed.append(f"--base-url {settings.public()['base_url']}")
     if needed:
         msg = (
@@ -250,31 +252,17 @@ def _model_values(parameters: Mapping[str, object], options: ModelOptions) -> di
 
 def _model_cast(config: Config, values: Mapping[str, object], price_files: Sequence[Path]) -> Cast:
     from ycbench_agents.llm.making import openai_chat, settings_for  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
-    from ycbench_agents.llm.public import public_settings  # noqa: PLC0415 -- as above
 
     try:
         settings = settings_for(config, values)
         prices = load_prices(*price_files)
         client = openai_chat(settings)  # one for all runs, so that they share connections
-        recorded = public_settings(settings, prices)
-        _new_llm_policy(client, settings, config, recorded)
+        policy = LLMPolicy(client, settings, config, prices)
     except (ModelError, ValueError) as error:  # LLMSettingsError, PriceError and TemplateError are the latter
         raise UsageError(str(error)) from None
-    return Cast(lambda: _new_llm_policy(client, settings, config, recorded), recorded, settings.model)
-
-
-def _new_llm_policy(client: ChatClient, settings: LLMSettings, config: Config, recorded: JsonObject) -> Policy:
-    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- slow to import
-
-    return LLMPolicy(client, settings, config, _recorded_price(recorded))
-
-
-def _recorded_price(recorded: JsonObject) -> Prices:
-    """Return the price that a record holds: the one that a resumed run will go on with."""
-    from ycbench_agents.llm.public import recorded_prices  # noqa: PLC0415 -- as above
-
-    return recorded_prices(recorded)
+    return Cast(lambda: LLMPolicy(client, settings, config, prices), policy.public_settings, policy.model)
 
 
 def _text_of(path: Path) -> str:

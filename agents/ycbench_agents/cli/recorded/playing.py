@@ -110,7 +110,11 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
         result.record if isinstance(result, PlayedRun) else _record_of(plan)
         for plan, result in zip_longest(plans, results)
     )
-    failures |= {place: why for place, record in enumerate(records) if (why := _damage(record)) is not None}
+    failures |= {
+        place: why
+        for place, (record, result) in enumerate(zip_longest(records, results))
+        if not _was_replayed(result) and (why := _damage(record)) is not None
+    }
     before = sum(isinstance(result, PlayedRun) and result.was_finished for result in results)
     return PlayedRuns(tuple(plans), records, failures, interrupted, before)
 
@@ -134,8 +138,13 @@ def _why(failure: RunFailure) -> str:
     return "\n".join([*lines[:_SHOWN], f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else lines)
 
 
+def _was_replayed(result: RunResult | None) -> bool:
+    """Return whether this process has read all turns of a run, so that they are known to be whole."""
+    return isinstance(result, PlayedRun) and not result.was_finished
+
+
 def _damage(record: RunRecord | None) -> str | None:
-    """Return what is wrong with the turns of a finished run, which nobody has replayed; None for nothing."""
+    """Return what is wrong with the turns of a finished run; None for nothing."""
     if record is None or not record.is_finished:
         return None
     try:
