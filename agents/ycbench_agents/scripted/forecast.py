@@ -1,0 +1,72 @@
+"""How long work takes and when it ends, by the rules that every agent is told: business hours, teams, rates."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ycbench_agents.scripted.answer import Employee, Work
+
+__all__ = ["TEAM_SIZE", "add_business_hours", "business_hours", "hours_of_work", "team_rate"]
+
+TEAM_SIZE: Final = 4  # members of a team that count
+_START: Final = 9
+_END: Final = 18
+_SATURDAY: Final = 5
+_HOUR: Final = dt.timedelta(hours=1)
+
+
+def team_rate(team: Iterable[Employee], domain: str, *, tasks_each: int = 1) -> float:
+    """Return the units of work an hour of a team in a domain.
+
+    Args:
+        team: Its members.
+        domain: Domain.
+        tasks_each: Number of active tasks that each of them is on, this one included.
+    """
+    rates = sorted((member.rates.get(domain, 0.0) / tasks_each for member in team), reverse=True)
+    return sum(rates[:TEAM_SIZE])
+
+
+def hours_of_work(work: Work, team: Sequence[Employee], *, tasks_each: int = 1) -> float:
+    """Return the business hours that a team takes for a task: its domains progress side by side.
+
+    Returns:
+        Hours; infinite when nobody can do a part of it.
+    """
+    hours = 0.0
+    for domain, units in work:
+        rate = team_rate(team, domain, tasks_each=tasks_each)
+        hours = max(hours, units / rate if rate > 0 else float("inf"))
+    return hours
+
+
+def business_hours(start: dt.datetime, end: dt.datetime) -> float:
+    """Return the business hours, Monday to Friday 9 to 18, between two instants; 0 when the second is earlier."""
+    hours, day = 0.0, start.replace(hour=0, minute=0, second=0, microsecond=0)
+    while day < end:
+        if day.weekday() < _SATURDAY:
+            opening, closing = day.replace(hour=_START), day.replace(hour=_END)
+            hours += max(0.0, (min(end, closing) - max(start, opening)) / _HOUR)
+        day += dt.timedelta(days=1)
+    return hours
+
+
+def add_business_hours(start: dt.datetime, hours: float) -> dt.datetime:
+    """Return the instant that lies so many business hours after another.
+
+    Raises:
+        OverflowError: It lies beyond the last year of the calendar.
+    """
+    now, left = start, hours
+    while True:
+        closing = now.replace(hour=_END, minute=0, second=0, microsecond=0)
+        now = max(now, now.replace(hour=_START, minute=0, second=0, microsecond=0))
+        here = (closing - now) / _HOUR if now.weekday() < _SATURDAY and now < closing else 0.0
+        if here > 0 and left <= here:
+            return now + left * _HOUR
+        left -= here
+        now = closing.replace(hour=0) + dt.timedelta(days=1)

@@ -1,0 +1,54 @@
+"""Answers as policies read them: typed, last one first, nothing that was refused."""
+
+import datetime as dt
+import json
+
+from ycbench_agents.scripted import answer
+from ycbench_env import Observation, YCBenchEnv
+
+
+def look(turn: str) -> Observation:
+    """Return what the first turn in the world of seed 1 shows."""
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    observation, *_ = env.step(turn)
+    return observation
+
+
+def test_the_market_reads_as_listed_each_task_once() -> None:
+    offers = answer.offers(look("market browse --limit 2\nyc-bench market browse --limit 3"))
+    assert len({offer.task_id for offer in offers}) == len(offers) == 3
+    first = offers[0]
+    assert (first.task_id, first.client, first.reward_cents) == ("Task-10", "Vanguard ML", 2_091_943)
+    assert first.work == (("research", 564.0),)
+
+
+def test_staff_clients_and_prestige_read_as_listed() -> None:
+    observation = look("employee list\nclient list\ncompany status")
+    assert answer.staff(observation)[0].rates["research"] == 2.28
+    assert answer.staff(observation)[0].salary_cents == 397_260
+    assert [client.name for client in answer.clients(observation)][:2] == ["Cortex Intelligence", "Equinox Labs"]
+    assert answer.prestige(observation) == dict.fromkeys(answer.prestige(observation), 1.0)
+
+
+def test_an_inspection_shows_deadline_team_and_what_is_left() -> None:
+    own = "task accept --task-id Task-10\ntask assign --task-id Task-10 --employees Emp_2,Emp_1"
+    (task,) = answer.inspections(look(f"{own}\ntask inspect --task-id Task-10"))
+    assert (task.status, task.team) == ("planned", ("Emp_1", "Emp_2"))
+    assert task.deadline is not None
+    assert task.deadline > dt.datetime.fromisoformat("2025-01-01T09:00")
+    assert task.remaining == task.work
+
+
+def test_completions_tell_success() -> None:
+    own = "task accept --task-id Task-10\ntask assign --task-id Task-10 --employees Emp_1,Emp_2,Emp_4,Emp_6"
+    observation = look(f"{own}\ntask dispatch --task-id Task-10\nsim resume")
+    (done,) = answer.completions(observation)
+    assert (done.task_id, done.client) == ("Task-10", "Vanguard ML")
+    assert done.success == json.loads(observation["events"])[0]["success"]
+
+
+def test_refused_commands_are_told_apart_and_read_as_nothing() -> None:
+    observation = look("task inspect --task-id Task-0\nfoo\ntask list")
+    assert answer.refused(observation) == ("task inspect --task-id Task-0", "foo")
+    assert answer.inspections(observation) == answer.offers(observation) == answer.staff(observation) == ()
