@@ -22,11 +22,13 @@ __all__ = [
     "Employee",
     "Inspection",
     "Offer",
+    "OwnTask",
     "Work",
     "clients",
     "completions",
     "inspections",
     "offers",
+    "own_tasks",
     "prestige",
     "refused",
     "staff",
@@ -36,6 +38,7 @@ Work: TypeAlias = "tuple[tuple[str, float], ...]"
 """Units of work by domain."""
 
 _Json: TypeAlias = "Mapping[str, Any]"
+_NO_ANSWER: Final = frozenset({"cut", "help"})
 _HALVES: Final = 2  # a verb is two words
 
 
@@ -120,6 +123,21 @@ class Inspection:
 
 
 @attrs.frozen
+class OwnTask:
+    """A task of the company as it is listed.
+
+    Args:
+        task_id: Id.
+        client: Name of its client.
+        status: planned, active, completed_success, completed_fail or cancelled.
+    """
+
+    task_id: str
+    client: str
+    status: str
+
+
+@attrs.frozen
 class Completion:
     """A task of the company that has ended.
 
@@ -135,9 +153,9 @@ class Completion:
 
 
 def _outputs(observation: Observation, verb: str) -> Iterator[_Json]:
-    """Yield the answers to all commands of one verb that were carried out, in order."""
+    """Yield the answers to all commands of one verb that were carried out, in order; not those cut, nor its help."""
     for result in json.loads(observation["results"]):
-        if result["ok"] and _verb(result["command"]) == verb and "cut" not in result["output"]:
+        if result.get("ok") and _verb(result["command"]) == verb and not _NO_ANSWER & result["output"].keys():
             yield result["output"]
 
 
@@ -149,7 +167,7 @@ def _verb(command: str) -> str:
 
 def refused(observation: Observation) -> tuple[str, ...]:
     """Return the commands of the last turn that were not carried out."""
-    return tuple(result["command"] for result in json.loads(observation["results"]) if not result["ok"])
+    return tuple(result["command"] for result in json.loads(observation["results"]) if not result.get("ok", True))
 
 
 def offers(observation: Observation) -> tuple[Offer, ...]:
@@ -223,6 +241,17 @@ def inspections(observation: Observation) -> tuple[Inspection, ...]:
             team=tuple(each["employee"] for each in output["assignments"]),
         )
         for output in _outputs(observation, "task inspect")
+    )
+
+
+def own_tasks(observation: Observation) -> tuple[OwnTask, ...]:
+    """Return the company's tasks as the last turn lists them, newest first; empty when it did not ask."""
+    latest: _Json = {}
+    for latest in _outputs(observation, "task list"):  # noqa: B007 -- the last one counts
+        pass
+    return tuple(
+        OwnTask(task_id=each["task_id"], client=each.get("client_name") or "", status=each["status"])
+        for each in latest.get("tasks", ())
     )
 
 

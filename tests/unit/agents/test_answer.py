@@ -52,3 +52,26 @@ def test_refused_commands_are_told_apart_and_read_as_nothing() -> None:
     observation = look("task inspect --task-id Task-0\nfoo\ntask list")
     assert answer.refused(observation) == ("task inspect --task-id Task-0", "foo")
     assert answer.inspections(observation) == answer.offers(observation) == answer.staff(observation) == ()
+
+
+def test_own_tasks_read_as_listed_newest_first() -> None:
+    own = "task accept --task-id Task-10\ntask accept --task-id Task-4\ntask cancel --task-id Task-10 --reason no"
+    listed = answer.own_tasks(look(f"{own}\ntask list"))
+    assert [(task.task_id, task.status) for task in listed] == [("Task-4", "planned"), ("Task-10", "cancelled")]
+    assert listed[1].client == "Vanguard ML"
+    assert answer.own_tasks(look(own)) == ()
+
+
+def test_answers_that_were_cut_read_as_nothing() -> None:
+    observation = look("foo\n" + "company status\n" * 6_000 + "employee list\nbar")
+    assert "cut_results" in json.loads(observation["results"])[-1]
+    assert answer.refused(observation) == ("foo",)
+    assert answer.staff(observation) == ()
+    assert len(answer.prestige(observation)) == 4
+
+
+def test_help_reads_as_nothing() -> None:
+    observation = look("market browse --help\ntask inspect --help\nemployee list --help\ncompany status --help")
+    assert all(result["ok"] for result in json.loads(observation["results"]))
+    assert answer.offers(observation) == answer.inspections(observation) == answer.staff(observation) == ()
+    assert answer.prestige(observation) == {}
