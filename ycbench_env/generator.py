@@ -157,17 +157,24 @@ def _initial_task(world: WorldConfig, seed: int, number: int, client: Client) ->
 def replacement(state: State, slot: int) -> MarketTask:
     """Return the task that comes into a slot when its task is accepted. Source: Y-2.5."""
     accepted = state.market[slot]
-    number = slot * TASKS_A_SLOT + state.slot_accepts[slot]
+    number = _replacement_number(state, slot)
     rng = stream(state.run_seed, f"replenish_{number}")
     client = state.client(accepted.client_name)
     identity = number, _copies_issued(state, number) + 1
     return _draw_task(state.config.world, rng, identity, client, accepted.required_prestige, 1.0)
 
 
+def _replacement_number(state: State, slot: int) -> int:
+    """Return the number that names a replacement and its stream. Source: Y-2.5, X-3."""
+    if state.config.world.replacement_numbering == "episode":
+        return len(state.tasks)  # an accepted task never leaves, so this counts the accepts
+    return slot * TASKS_A_SLOT + state.slot_accepts[slot]
+
+
 def _copies_issued(state: State, number: int) -> int:
     """Return how many tasks of an episode have had a number in their id; they are all on the market or accepted."""
     if number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT:
-        return 0  # no task of the start has it, and no other slot has come so far
+        return 0  # no task of the start has it, and no other replacement has come so far
     copies = [task.copy for task in state.market if task.number == number]
     copies += [task.offer.copy for task in state.tasks if task.offer.number == number]
     return max(copies, default=0)

@@ -321,8 +321,9 @@ def in_hours(work: Ratio) -> Fraction | None:
 
 @given(DOMAINS, st.integers(1, 5000))
 def test_completion_is_the_longest_of_the_domains(domains: list[tuple[int, int, int]], den: int) -> None:
-    left, rates = [entry[1] for entry in domains], [entry[2] for entry in domains]
-    assert in_hours(completion_work(left, rates, den)) == exact_completion(domains, den)
+    done, rates = [entry[0] for entry in domains], [entry[2] for entry in domains]
+    required = [entry[0] + entry[1] for entry in domains]
+    assert in_hours(completion_work(done, required, rates, den)) == exact_completion(domains, den)
 
 
 def summed_progress(domains: Sequence[tuple[int, int, int]], den: int, hours: Fraction) -> Fraction:
@@ -417,9 +418,9 @@ def test_more_trust_never_makes_more_work(quantity: int, most: float, trust: int
     assert reduced_quantity(quantity, most, higher, 5.0) <= reduced
 
 
-@given(st.integers(1, 500_000), st.floats(0, 1000), st.integers(-1000, -301))
-def test_inflated_work_is_four_times_the_listed_or_more_within_its_bounds(
-    quantity: int, severity: float, loyalty: int
+@given(st.integers(1, 500_000), st.floats(0, 1000), st.integers(-1000, -301), st.integers(1, 10))
+def test_inflated_work_is_four_times_the_listed_or_more_for_each_pass_within_its_bounds(
+    quantity: int, severity: float, loyalty: int, passes: int
 ) -> None:
-    found = inflated_quantity(quantity, severity, loyalty)
-    assert min(25_000, max(200, 4 * quantity)) <= found <= 25_000
+    found = inflated_quantity(quantity, severity, loyalty, passes)
+    assert min(25_000, max(200, 4**passes * quantity)) <= found <= 25_000

@@ -71,6 +71,10 @@ WORLDS: Final[dict[str, Any]] = {
         prestige_decay_per_day=0.01,
         loop={"max_turns": 30, "auto_advance_after_turns": 3},
     ),
+    "at most two tasks, work inflated twice, replacements numbered by the episode": {
+        "extends": "published-bot",
+        "world": {"num_market_tasks": 12, "max_open_tasks": 2, "initial_funds_cents": 60_000_000},
+    },
     "nobody and nothing": {"world": {"num_employees": 0, "num_market_tasks": 0}},
 }
 SETTINGS: Final = settings(

@@ -7,10 +7,11 @@ from ycbench_env.config.difference import Difference, diff_configs
 from ycbench_env.config.distribution import Beta, Constant, Distribution, Normal, Triangular, Uniform
 from ycbench_env.config.environment import RESERVED_VARIABLES
 from ycbench_env.config.loading import ConfigSource, config_origins, load_config
-from ycbench_env.config.model import AgentConfig, Config, DistConfig, LoopConfig, SalaryTier, SimConfig, WorldConfig
+from ycbench_env.config.model import AgentConfig, Config, LoopConfig, SimConfig
 from ycbench_env.config.origin import Origin
 from ycbench_env.config.schema import FIELDS, Field
 from ycbench_env.config.source import preset_names
+from ycbench_env.config.world import DistConfig, SalaryTier, WorldConfig
 
 __all__ = [
     "FIELDS",

@@ -1,10 +1,11 @@
 """What the configuration classes say about each of their settings, and how they hold them to it."""
 
+from types import EllipsisType
 from typing import Annotated, TypeVar, cast, dataclass_transform, get_args, get_origin
 
 import attrs
 
-from ycbench_env.config.kind import Kind, UnfitError
+from ycbench_env.config.kind import Kind, SettingValue, UnfitError
 from ycbench_env.errors import ConfigError
 
 __all__ = ["DistributionSetting", "Setting", "annotation_of", "show", "value_class"]
@@ -21,11 +22,14 @@ class Setting:
         kind: Which values are legal, and their normal form.
         description: One line for the reader, with the unit.
         source: Section of the rules page, or empty where the rules do not know the setting.
+        neutral: Of a setting that came later, the value with which all is as it was before; ``...`` for the others. A
+            digest leaves it out, so that records of earlier versions still have theirs.
     """
 
     kind: Kind
     description: str
     source: str = ""
+    neutral: SettingValue | EllipsisType = ...
 
 
 @attrs.frozen

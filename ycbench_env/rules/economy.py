@@ -63,10 +63,15 @@ def reduced_quantity(quantity: int, reduction_max: float, trust_milli: int, trus
     return max(_MIN_QUANTITY, int(quantity * (1 - reduction_max * trust_fraction)))
 
 
-def inflated_quantity(quantity: int, severity: float, loyalty_milli: int) -> int:
-    """Return the work of an adversarial client's task. Hidden until accepted. Source: Y-4.1."""
+def inflated_quantity(quantity: int, severity: float, loyalty_milli: int, passes: int) -> int:
+    """Return the work of an adversarial client's task, inflated ``passes`` times. Hidden until accepted.
+
+    Source: Y-4.1, X-2.
+    """
     factor = 1 + max(3, severity * abs(loyalty_milli / 1000))
-    return int(min(_MAX_QUANTITY, max(_MIN_QUANTITY, quantity * factor)))
+    for _ in range(passes):
+        quantity = int(min(_MAX_QUANTITY, max(_MIN_QUANTITY, quantity * factor)))
+    return quantity
 
 
 def deadline_days(quantity: int, quantity_per_day: float, min_days: int) -> int:

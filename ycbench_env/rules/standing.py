@@ -1,6 +1,6 @@
-"""Prestige, computed exactly, and trust, computed in doubles; both stored with 3 places.
+"""Prestige, computed exactly, and trust, computed in doubles, both stored with 3 places; and room for another task.
 
-Source: Y-5.3, Y-5.5, Y-5.6, Y-7.
+Source: Y-5.3, Y-5.5, Y-5.6, Y-7, X-1.
 """
 
 from ycbench_env.rules.clock import DAY_US
@@ -8,6 +8,7 @@ from ycbench_env.rules.number import round_double, stored
 
 __all__ = [
     "client_tier_index",
+    "has_room",
     "is_adversarial",
     "prestige_after_decay",
     "prestige_after_loss",
@@ -81,6 +82,11 @@ def client_tier_index(multiplier: float) -> int:
     if multiplier < 1.0:
         return 0
     return 1 if multiplier < 1.7 else 2
+
+
+def has_room(open_tasks: int, most: int) -> bool:
+    """Return whether another task may be accepted beside the planned and active ones; ``most`` 0 = any. Source: X-1."""
+    return most == 0 or open_tasks < most
 
 
 def is_adversarial(loyalty_milli: int) -> bool:

@@ -66,6 +66,9 @@ def check_state(state: State) -> None:
     ids = [task.task_id for task in (*state.market, *state.tasks)]
     require(len(set(ids)) == len(ids), f"ids are not unique: {sorted(ids)}")
     require_equal(sum(state.slot_accepts), len(state.tasks), "accepted slots against own tasks")
+    held = sum(task.status in _OPEN for task in state.tasks)
+    most = world.max_open_tasks
+    require(most is None or held <= most, f"{held} tasks planned or active, at most {most}")
     require_equal(len(state.market), world.num_market_tasks, "size of the market")
     due = [time_us for time_us in calendar.payrolls_us if time_us <= state.now_us]
     require(len(due) - 1 <= state.payrolls_charged <= len(due), f"{state.payrolls_charged} payrolls charged of {due}")

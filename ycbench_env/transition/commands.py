@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from ycbench_env.generator import replacement
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
-from ycbench_env.rules.standing import is_adversarial, prestige_after_loss, trust_after_loss
+from ycbench_env.rules.standing import has_room, is_adversarial, prestige_after_loss, trust_after_loss
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
@@ -77,12 +77,12 @@ def _asked(state: State, command: object) -> Outcome:
 
 
 def _accept(state: State, task_id: str) -> Outcome:
-    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5."""
+    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5, X-1."""
     slot = state.market_slot(task_id)
     if slot is None:
         return Outcome(state, _not_on_market(state, task_id))
     offer = state.market[slot]
-    refusal = _gate_refusal(state, offer)
+    refusal = _gate_refusal(state, offer) or _room_refusal(state)
     if refusal is not None:
         return Outcome(state, refusal)
     market = list(state.market)
@@ -125,7 +125,10 @@ def _planned(state: State, offer: MarketTask) -> Task:
     work_us = days * (world.workday_end_hour - world.workday_start_hour) * HOUR_US
     if adversarial:  # after the deadline is set: that is the trap
         quantities = [
-            inflated_quantity(quantity, world.loyalty_severity, client.loyalty_milli) for quantity in quantities
+            inflated_quantity(
+                quantity, world.loyalty_severity, client.loyalty_milli, world.adversarial_inflation_passes
+            )
+            for quantity in quantities
         ]
     return Task(
         offer=offer,
@@ -148,6 +151,19 @@ def _gate_refusal(state: State, offer: MarketTask) -> str | None:
     if trust < offer.required_trust * 1000:
         return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
     return None
+
+
+def _room_refusal(state: State) -> str | None:
+    """Return why no task at all can be accepted now, None when one can. Source: X-1."""
+    most = state.config.world.max_open_tasks
+    if most is None:  # as published; then nobody need count
+        return None
+    counts = state.status_counts
+    number = sum(counts[status] for status in _OPEN_STATUSES)
+    if has_room(number, most):
+        return None
+    held = f"{number} {'task is' if number == 1 else 'tasks are'} planned or active"
+    return f"{held}, and no more than {most} may be; dispatch and finish one, or give one up with task cancel"
 
 
 def _assign(state: State, command: AssignTask) -> Outcome:
@@ -207,7 +223,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
     world = state.config.world
     draft = Draft.of(state)
     task = state.tasks[index]
-    draft.tasks[index] = evolve(task, status="cancelled", completion_us=None, milestone_us=None)
+    draft.change_status(index, "cancelled", completion_us=None, milestone_us=None)
     if task.status == "active":
         draft.active.remove(index)
     num, den = world.penalty_cancel_multiplier_ratio

@@ -222,6 +222,13 @@ def _market(facts: _Facts) -> str:
     return f"The market shows only what you could accept now, {limit} at a time unless you ask for another number."
 
 
+def _holding(facts: _Facts) -> str:
+    most = facts.config.world.max_open_tasks
+    if most is None:
+        return "You can hold several tasks at once."
+    return f"You can hold {_counted(most, 'task')} at once, planned and active ones together; more are not accepted."
+
+
 def _success(facts: _Facts) -> str:
     world = facts.config.world
     sentences = [
@@ -311,6 +318,7 @@ _PLACEHOLDERS: Final[Mapping[str, tuple[str, Callable[[_Facts], str]]]] = Mappin
         "workday": ("business days and hours", _workday),
         "milestones": ("at which shares of a task's work time stops", _milestones),
         "market": ("what the market shows", _market),
+        "holding": ("how many tasks can be held at once", _holding),
         "success": ("what a task completed in time brings, raises included", _success),
         "failure": ("what a task completed late costs", _failure),
         "cancelling": ("what cancelling a task costs", _cancelling),

@@ -103,7 +103,7 @@ def test_a_preset_name_is_the_preset_even_where_such_a_file_exists(
 def test_an_unknown_name_is_refused_with_both_possibilities_and_the_nearest_preset(tmp_path: Path, name: str) -> None:
     message = _error(name, base_dir=tmp_path)
     assert repr(name) in message
-    assert "is not a preset (default, reference" in message
+    assert "is not a preset (default, published-bot, reference" in message
     assert f"there is no file {tmp_path / name}" in message
     assert "did you mean the preset default?" in message
 

@@ -132,6 +132,7 @@ def _changed(key: str, value: object) -> object:
         "sim.start_date": "2025-01-02",
         "sim.company_name": "",
         "world.accrual": "until_midnight",
+        "world.replacement_numbering": "episode",
         "world.task_progress_milestones": [0.5],
         "world.initial_prestige_level": 2,
         "world.prestige_min": 0.5,

@@ -1,4 +1,4 @@
-"""The world at the start, and replacements. Source: Y-1, Y-2."""
+"""The world at the start, and replacements. Source: Y-1, Y-2, X-3."""
 
 # ruff: noqa: S311 -- the rules name this generator
 
@@ -24,6 +24,7 @@ from ycbench_env.testing.tiny import (
     tiny_state,
     tiny_task,
 )
+from ycbench_env.transition import transition
 from ycbench_env.types.command import (
     AcceptTask,
     BrowseMarket,
@@ -472,6 +473,59 @@ def test_read_only_commands_draw_nothing() -> None:
         )
     assert asked is start
     assert accepted(asked, 2, 2).market == accepted(start, 2, 2).market
+
+
+# ------------------------------------------------------------------------- replacements numbered by the episode (X-3)
+
+
+def counted() -> State:
+    """Return the tiny world in which the accepts of an episode number its replacements."""
+    return tiny_state(tiny_config(replacement_numbering="episode"))
+
+
+def test_the_accepts_of_the_whole_episode_can_number_replacements() -> None:
+    state = accepted(counted(), 2, 0, 3, 3, 1, 1)
+    # 0 for slot 2, 1 for slot 0, 2 and 3 for slot 3, 4 and 5 for slot 1; Task-1 to Task-4 were there at the start.
+    assert [task.task_id for task in state.tasks] == ["Task-3", "Task-1", "Task-4", "Task-2-2", "Task-2", "Task-4-2"]
+    assert [task.task_id for task in state.market] == ["Task-1-2", "Task-5", "Task-0", "Task-3-2"]
+    assert state.slot_accepts == (1, 2, 1, 2)
+
+
+def test_a_cancelled_task_stays_counted() -> None:
+    state = carried_out(accepted(counted(), 2), CancelTask("Task-3", "no time"))
+    assert accepted(state, 1).market[1].task_id == "Task-1-2"
+
+
+def test_a_refused_accept_is_not_counted() -> None:
+    state = accepted(counted(), 2)
+    for task_id in ("Task-3", "Task-99"):
+        assert transition(state, AcceptTask(task_id)).state is state
+    assert accepted(state, 1).market[1].task_id == "Task-1-2"
+
+
+def test_ids_are_unique_when_the_episode_counts_however_many_are_accepted() -> None:
+    state = accepted(counted(), *[slot for _ in range(300) for slot in (0, 3, 3, 1)])
+    assert len({task.task_id for task in (*state.market, *state.tasks)}) == 1204
+    assert state.market[1].task_id == "Task-1199"
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_replacements_numbered_by_the_episode_come_from_the_stream_of_their_number(name: str) -> None:
+    config = load_config(WORLDS[name], overrides={"world": {"replacement_numbering": "episode"}}, environ={})
+    state = initial_state(config, 5)
+    for n in range(12):
+        offer = next(task for task in state.market_by_reward if is_open(state, task))
+        slot = state.market_slot(offer.task_id) or 0
+        client = state.client(offer.client_name)
+        identity = n, 2 if n > 0 else 1
+        rng = generator_of(5, f"replenish_{n}")
+        state = accepted(state, slot)
+        assert state.market[slot] == expected_task(config, rng, identity, client, offer.required_prestige, 1.0)
+
+
+def is_open(state: State, task: MarketTask) -> bool:
+    """Return whether a listed task can be accepted."""
+    return transition(state, AcceptTask(task.task_id)).refusal is None
 
 
 def test_the_fifth_replacement_of_a_slot_is_the_same_whatever_else_was_done() -> None:

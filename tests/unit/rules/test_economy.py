@@ -120,7 +120,24 @@ def test_without_a_scale_of_trust_nothing_is_reduced() -> None:
 def test_an_adversarial_client_makes_at_least_four_times_the_work_within_bounds(
     quantity: int, severity: float, loyalty_milli: int, expected: int
 ) -> None:
-    assert inflated_quantity(quantity, severity, loyalty_milli) == expected
+    assert inflated_quantity(quantity, severity, loyalty_milli, 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "severity", "passes", "expected"),
+    [
+        (200, 1.0, 2, 3200),  # 200 x 4 = 800, x 4 = 3,200
+        (200, 1.0, 3, 12_800),
+        (7000, 1.0, 2, 25_000),  # 28,000 is cut the first time
+        (2000, 1.0, 2, 25_000),  # 8,000, then 32,000 is cut
+        (40, 1.0, 2, 800),  # 160 is raised to 200 before it grows again
+        (333, 6.25, 2, 5663),  # 1 + 3.125 = 4.125: 1373.625 is cut to 1,373, which makes 5,663.625
+    ],
+)
+def test_each_further_pass_inflates_what_the_one_before_left(
+    quantity: int, severity: float, passes: int, expected: int
+) -> None:
+    assert inflated_quantity(quantity, severity, -500, passes) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,8 @@ KERNELS: list[Callable[..., object]] = [
     if kernel.__module__ == module.__name__
 ]
 
+PAGE = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf-8")
+
 
 def test_there_are_kernels_to_look_at() -> None:
     assert len(MODULES) == 5
@@ -31,4 +34,10 @@ def test_there_are_kernels_to_look_at() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_every_kernel_names_its_source(kernel: Callable[..., object]) -> None:
-    assert re.search(r"Source: Y-\d+(\.\d+)?\b", kernel.__doc__ or "")
+    assert re.search(r"Source: [XY]-\d+(\.\d+)?\b", kernel.__doc__ or "")
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
+def test_every_source_of_a_kernel_stands_on_the_page_of_rules(kernel: Callable[..., object]) -> None:
+    named = re.findall(r"\b[XY]-\d+(?:\.\d+)?\b", (kernel.__doc__ or "").partition("Source:")[2])
+    assert [source for source in named if not re.search(rf"(\*\*|## ){re.escape(source)}\b", PAGE)] == []

@@ -5,6 +5,7 @@ import pytest
 from ycbench_env.rules.clock import DAY_US
 from ycbench_env.rules.standing import (
     client_tier_index,
+    has_room,
     is_adversarial,
     prestige_after_decay,
     prestige_after_loss,
@@ -104,6 +105,13 @@ def test_trust_decays_by_fractions_of_a_day(trust: int, decay: float, elapsed: i
 @pytest.mark.parametrize(("multiplier", "tier"), [(0.7, 0), (0.99, 0), (1.0, 1), (1.69, 1), (1.7, 2), (2.5, 2)])
 def test_the_tier_of_a_client_follows_its_multiplier(multiplier: float, tier: int) -> None:
     assert client_tier_index(multiplier) == tier
+
+
+@pytest.mark.parametrize(
+    ("held", "most", "room"), [(0, 1, True), (1, 1, False), (2, 3, True), (3, 3, False), (4, 3, False), (999, 0, True)]
+)
+def test_there_is_room_below_the_limit_and_without_one_always(held: int, most: int, *, room: bool) -> None:
+    assert has_room(held, most) is room
 
 
 @pytest.mark.parametrize(("loyalty", "adversarial"), [(-301, True), (-300, False), (-1000, True), (1000, False)])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ycbench_env.observation.listing import browse_market
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
     LOYAL,
@@ -14,7 +15,7 @@ from ycbench_env.testing.tiny import (
     tiny_task,
 )
 from ycbench_env.transition import transition
-from ycbench_env.types.command import AcceptTask, Resume
+from ycbench_env.types.command import AcceptTask, BrowseMarket, CancelTask, Resume
 from ycbench_env.types.state import State, Task
 from ycbench_env.units import iso_time
 
@@ -134,6 +135,20 @@ def test_inflated_work_is_never_more_than_twenty_five_thousand_units() -> None:
     assert accept(state).required_e4 == (250_000_000, 240_000_000)  # 28,000 is cut, 24,000 is not
 
 
+def test_work_can_be_inflated_a_second_time_with_the_deadline_still_that_of_the_listed_work() -> None:
+    config = tiny_config(adversarial_inflation_passes=2)
+    task = accept(tiny_state(config), "Task-2")
+    assert task.required_e4 == (32_000_000,)  # 200 x 4 x 4
+    assert iso_time(task.deadline_us) == "2025-01-02T18:00:00"  # 2 days, as for the 200 units that were listed
+    assert accept(tiny_state(config), "Task-1").required_e4 == (2_000_000,)  # a loyal client's
+
+
+def test_every_pass_of_inflation_stops_at_twenty_five_thousand_units() -> None:
+    market = [tiny_task(1, {"research": 7000, "training": 1600, "inference": 1500}, client=ADVERSARIAL)]
+    state = tiny_state(tiny_config(adversarial_inflation_passes=2), market=market)
+    assert accept(state).required_e4 == (250_000_000, 250_000_000, 240_000_000)  # 28,000; 6,400, 25,600; 6,000, 24,000
+
+
 def test_severity_above_three_makes_work_grow_with_disloyalty() -> None:
     config = tiny_config(loyalty_severity=10.0)
     clients = [tiny_client(), tiny_client(ADVERSARIAL, loyalty=-0.5)]
@@ -184,6 +199,78 @@ def test_there_is_no_limit_on_tasks_held() -> None:
     for _ in range(50):
         state = carried_out(state, AcceptTask(state.market[3].task_id))
     assert [task.status for task in state.tasks] == ["planned"] * 50
+
+
+# --------------------------------------------------------------------------------------------- a limit on tasks held
+
+
+def held(most: int, number: int) -> State:
+    """Return the tiny world with a limit and so many planned tasks, all of slot 3."""
+    state = tiny_state(tiny_config(max_open_tasks=most))
+    for _ in range(number):
+        state = carried_out(state, AcceptTask(state.market[3].task_id))
+    return state
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_as_many_tasks_as_the_limit_can_be_held_and_not_one_more(most: int) -> None:
+    assert len(held(most, most).tasks) == most
+    assert refusal(held(most, most)).startswith(f"{most} task{'s are' if most > 1 else ' is'} planned or active")
+
+
+def test_the_refusal_says_how_many_are_held_how_many_may_be_and_what_to_do() -> None:
+    assert refusal(held(2, 2)) == (
+        "2 tasks are planned or active, and no more than 2 may be; "
+        "dispatch and finish one, or give one up with task cancel"
+    )
+
+
+def test_a_refusal_for_lack_of_room_changes_no_byte_and_no_hash() -> None:
+    state = held(1, 1)
+    before = state.to_bytes(), state.digest()
+    refusal(state)
+    assert (state.to_bytes(), state.digest()) == before
+
+
+def test_an_active_task_takes_as_much_room_as_a_planned_one() -> None:
+    state = started(held(2, 1), "Task-1", "Emp_1")
+    assert [task.status for task in state.tasks] == ["planned", "active"]
+    assert "2 tasks are planned or active" in refusal(state, "Task-3")
+
+
+@pytest.mark.parametrize("team", [("Emp_1", "Emp_2"), ("Emp_1",)])  # 10 h, in time; 20 h, late: the deadline is 18 h
+def test_a_completed_task_makes_room_in_time_or_late(team: tuple[str, ...]) -> None:
+    state = started(held(1, 0), "Task-1", *team)
+    assert "no more than 1" in refusal(state, "Task-3")
+    state = carried_out(state, Resume())
+    assert state.tasks[0].status == ("completed_success" if len(team) == 2 else "completed_fail")
+    assert accept(state, "Task-3").status == "planned"
+    assert "no more than 1" in refusal(carried_out(state, AcceptTask("Task-3")), "Task-4")
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_a_cancelled_task_makes_room(*, is_active: bool) -> None:
+    state = started(held(1, 0), "Task-1", "Emp_1") if is_active else carried_out(held(1, 0), AcceptTask("Task-1"))
+    assert "no more than 1" in refusal(state, "Task-3")
+    assert accept(carried_out(state, CancelTask("Task-1", "room")), "Task-3").status == "planned"
+
+
+def test_what_keeps_a_task_from_being_accepted_anyway_is_said_before_the_lack_of_room() -> None:
+    config = tiny_config(max_open_tasks=1)
+    market = [tiny_task(1), tiny_task(2, prestige=2), tiny_task(3, trust=1)]
+    state = carried_out(tiny_state(config, market=market), AcceptTask("Task-1"))
+    assert "requires prestige 2" in refusal(state, "Task-2")
+    assert "requires trust 1" in refusal(state, "Task-3")
+    assert "already accepted" in refusal(state, "Task-1")
+
+
+def test_lack_of_room_hides_nothing_on_the_market() -> None:
+    full, free = held(1, 1), held(2, 1)
+    assert browse_market(full, BrowseMarket()) == browse_market(free, BrowseMarket())
+
+
+def test_a_limit_that_is_never_reached_changes_no_world() -> None:
+    assert held(4, 3).digest() == held(0, 3).digest()
 
 
 # ----------------------------------------------------------------------------------------------------- other workdays

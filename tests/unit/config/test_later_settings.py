@@ -1,0 +1,80 @@
+"""Settings that came after the first version: off by default, set from anywhere, and no trace where they are off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+
+from ycbench_env.config import FIELDS, Config, WorldConfig, load_config
+from ycbench_env.config.setting import Setting, annotation_of
+from ycbench_env.errors import ConfigError
+
+DIGESTS = {
+    "default": "213cda404a8a372751bb40187be8f37197f22c9bb886fbee53350480790a9304",
+    "reference": "f2e11c713a910827d802634d85fb12b26f3d345d58405d8f64ca239aeef22e25",
+}
+"""Of the presets as they were before any setting was added; records hold them."""
+
+LATER: dict[str, Any] = {
+    field.name: setting.neutral
+    for field in attrs.fields(WorldConfig)
+    if isinstance(setting := annotation_of(field)[1], Setting) and setting.neutral is not ...
+}
+
+
+def loaded(**world: object) -> Config:
+    return load_config({"world": world}, environ={})
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_a_preset_keeps_the_digest_that_it_had_before_settings_were_added(name: str) -> None:
+    assert load_config(name, environ={}).digest() == DIGESTS[name]
+
+
+def test_a_later_setting_is_neutral_by_default() -> None:
+    assert LATER == {"replacement_numbering": "slot", "max_open_tasks": None, "adversarial_inflation_passes": 1}
+    assert {name: getattr(loaded().world, name) for name in LATER} == LATER
+    assert {f"world.{name}" for name in LATER} <= {field.key for field in FIELDS}
+
+
+def test_a_later_setting_stands_in_the_dictionary_also_where_it_is_neutral() -> None:
+    assert loaded().to_dict()["world"]["max_open_tasks"] == 0
+    assert loaded().to_dict()["world"]["replacement_numbering"] == "slot"
+    assert load_config(loaded().to_dict(), environ={}) == loaded()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("replacement_numbering", "episode"), ("max_open_tasks", 7), ("adversarial_inflation_passes", 2)],
+)
+def test_a_later_setting_that_is_set_changes_the_digest_from_wherever_it_is_set(name: str, value: object) -> None:
+    config = loaded(**{name: value})
+    assert getattr(config.world, name) == value
+    assert config.digest() != DIGESTS["default"]
+    told = load_config("default", environ={f"YCBENCH_WORLD__{name.upper()}": str(value)})
+    laid_over = load_config("default", overrides={"world": {name: value}}, environ={})
+    assert config.digest() == told.digest() == laid_over.digest()
+
+
+@pytest.mark.parametrize("value", [0, None])
+def test_a_limit_of_open_tasks_that_is_zero_or_missing_is_none(value: object) -> None:
+    assert loaded(max_open_tasks=value).world.max_open_tasks is None
+    assert loaded(max_open_tasks=value).digest() == DIGESTS["default"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_open_tasks", -1, "expected a whole number, 0 to 1_000_000; 0 = no limit"),
+        ("max_open_tasks", 2.0, "expected a whole number"),
+        ("max_open_tasks", True, "expected a whole number"),
+        ("adversarial_inflation_passes", 0, "expected a whole number, 1 to 10"),
+        ("adversarial_inflation_passes", 11, "expected a whole number, 1 to 10"),
+        ("replacement_numbering", "Episode", 'expected one of "slot", "episode"'),
+    ],
+)
+def test_an_illegal_value_of_a_later_setting_is_refused(name: str, value: object, expected: str) -> None:
+    with pytest.raises(ConfigError, match=rf"world\.{name} = .*: {expected}"):
+        loaded(**{name: value})
