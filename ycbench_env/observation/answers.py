@@ -329,7 +329,7 @@ def _client_history(state: State) -> JsonObject:
 
 def _resumed(state: State, before: State, outcome: Outcome) -> tuple[JsonObject, str]:
     events = outcome.events
-    head: JsonObject = {
+    output: JsonObject = {
         "ok": True,
         "old_sim_time": before.sim_time,
         "new_sim_time": state.sim_time,
@@ -337,14 +337,12 @@ def _resumed(state: State, before: State, outcome: Outcome) -> tuple[JsonObject,
         "events_processed": len(events),
         "payrolls_applied": sum([isinstance(event, PayrollPaid) for event in events]),
         "balance_delta": state.funds_cents - before.funds_cents,
-    }
-    tail: JsonObject = {
+        "wake_events": [],
         "bankrupt": state.funds_cents < 0,
         "horizon_reached": state.terminal_reason == "horizon_end",
         "terminal_reason": state.terminal_reason,
     }
     told = ",".join([wake_json(event) for event in events])
-    return (
-        {**head, "wake_events": [wake_event(event) for event in events], **tail},
-        f'{to_json(head)[:-1]},"wake_events":[{told}],{to_json(tail)[1:]}',
-    )
+    output_json = to_json(output).replace('"wake_events":[]', f'"wake_events":[{told}]')
+    output["wake_events"] = [wake_event(event) for event in events]
+    return output, output_json

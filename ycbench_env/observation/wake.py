@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
-from ycbench_env.json_text import to_json
+from ycbench_env.json_text import text_json, to_json
 from ycbench_env.observation.levels import level
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import round_half_even
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ycbench_env.types.event import Event
 
 __all__ = ["event_type", "wake_event", "wake_json"]
+
+_BOOL: Final = ("false", "true")
 
 
 def event_type(event: Event) -> str:
@@ -65,7 +67,22 @@ def wake_event(event: Event) -> JsonObject:
 @lru_cache(maxsize=32)
 def wake_json(event: Event) -> str:
     """Return an event as JSON; remembered, since the answer and the events of a turn both tell of it."""
+    if isinstance(event, TaskCompleted):
+        return _completed_json(event)
     return to_json(wake_event(event))
+
+
+def _completed_json(event: TaskCompleted) -> str:
+    """Return the event that most turns end with as JSON; written out, which is twice as fast."""
+    task_id, client = text_json(event.task_id), event.client_name
+    return (
+        f'{{"type":"task_completed","task_id":{task_id},"task_title":{task_id},'
+        f'"client_name":{"null" if client is None else text_json(client)},"success":{_BOOL[event.success]},'
+        f'"funds_delta":{event.funds_delta_cents},"listed_reward":{event.listed_reward_cents},'
+        f'"trust_delta":{level(event.trust_delta_milli)!r},"deadline_margin":"{_margin(event.margin_us)}",'
+        f'"employees_assigned":{event.team_size},"salary_bump_total_cents":{event.salary_bump_cents},'
+        f'"bankrupt":{_BOOL[event.bankrupt]}}}'
+    )
 
 
 def _margin(margin_us: int) -> str:

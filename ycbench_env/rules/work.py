@@ -59,20 +59,23 @@ def accrued(done_e4: int, required_e4: int, rate_num: int, rate_den: int, worked
     return stored(num, den * 10_000, 10_000)
 
 
-def completion_work(remaining_e4: Sequence[int], rates_num: Sequence[int], rate_den: int) -> Ratio:
+def completion_work(
+    done_e4: Sequence[int], required_e4: Sequence[int], rates_num: Sequence[int], rate_den: int
+) -> Ratio:
     """Return the business microseconds until nothing remains, NEVER when nobody works on what remains of one.
 
     Source: Y-5.2.
     """
-    longest = Ratio(0, 1)
-    for remaining, rate in zip(remaining_e4, rates_num, strict=True):
+    num, den = 0, 1  # of the domain that takes longest
+    for done, required, rate in zip(done_e4, required_e4, rates_num, strict=True):
+        remaining = required - done
         if remaining == 0:
             continue
         if rate == 0:
             return NEVER
-        if remaining * longest.den > longest.num * rate:
-            longest = Ratio(remaining, rate)
-    return Ratio(longest.num * rate_den * HOUR_US, longest.den)
+        if remaining * den > num * rate:
+            num, den = remaining, rate
+    return Ratio(num * rate_den * HOUR_US, den)
 
 
 def milestone_work(

@@ -29,12 +29,22 @@ class TeamRates(NamedTuple):
     den: int
 
 
+class Load(NamedTuple):
+    """How busy the staff is, and the rates that were found at this load, by places and domains.
+
+    Agents keep the same team on several tasks, so rates are asked for again and again.
+    """
+
+    tasks_each: list[int]
+    rates: dict[tuple[tuple[int, ...], tuple[int, ...]], TeamRates]
+
+
 @attrs.define
 class Draft:
     """Mutable copy of what time and commands change in a state.
 
     ``active`` holds the places of active tasks in order of acceptance, ``just_completed`` those of tasks completed
-    since the draft was made; ``events`` collects what happens.
+    since the draft was made; ``bookings`` and ``events`` collect what happens.
     """
 
     base: State
@@ -43,12 +53,13 @@ class Draft:
     payrolls_charged: int
     terminal_reason: str | None
     prestige_milli: list[int]
-    employees: list[Employee]
+    employees: tuple[Employee, ...]
     trust_milli: list[int]
     tasks: list[Task]
+    status_counts: dict[str, int]
     active: list[int]
     just_completed: list[int]
-    ledger: list[LedgerEntry]
+    bookings: list[LedgerEntry]
     events: list[Event]
 
     @classmethod
@@ -61,26 +72,24 @@ class Draft:
             payrolls_charged=state.payrolls_charged,
             terminal_reason=state.terminal_reason,
             prestige_milli=list(state.prestige_milli),
-            employees=list(state.employees),
-            trust_milli=[client.trust_milli for client in state.clients],
+            employees=state.employees,
+            trust_milli=list(state.trust_milli),
             tasks=list(state.tasks),
+            status_counts=state.status_counts.copy(),
             active=list(state.active_indices),
             just_completed=[],
-            ledger=list(state.ledger),
+            bookings=[],
             events=[],
         )
 
     def freeze(self) -> State:
         """Return the state that this draft describes."""
-        employees = tuple(self.employees)
-        if employees == self.base.employees:  # the same object, so that what is kept of it stays
-            employees = self.base.employees
-        clients = self.base.clients
-        if self.trust_milli != [client.trust_milli for client in clients]:
+        clients, trust_milli = self.base.clients, tuple(self.trust_milli)
+        if trust_milli != self.base.trust_milli:
             clients = tuple(
                 [
                     client if client.trust_milli == trust else evolve(client, trust_milli=trust)
-                    for client, trust in zip(clients, self.trust_milli, strict=True)
+                    for client, trust in zip(clients, trust_milli, strict=True)
                 ]
             )
         return evolve(
@@ -90,16 +99,25 @@ class Draft:
             payrolls_charged=self.payrolls_charged,
             terminal_reason=self.terminal_reason,
             prestige_milli=tuple(self.prestige_milli),
-            employees=employees,
+            employees=self.employees,
             clients=clients,
             tasks=tuple(self.tasks),
-            ledger=tuple(self.ledger),
+            ledger=self.base.ledger + tuple(self.bookings),
             active_indices=tuple(self.active),
+            trust_milli=trust_milli,
+            status_counts=self.status_counts,
         )
+
+    def change_status(self, index: int, status: str, **changes: object) -> None:
+        """Give a task another status, and what changes with it."""
+        task = self.tasks[index]
+        self.status_counts[task.status] -= 1
+        self.status_counts[status] += 1
+        self.tasks[index] = evolve(task, status=status, **changes)
 
     def activate(self, index: int) -> None:
         """Make a planned task active; its forecasts are still to be made."""
-        self.tasks[index] = evolve(self.tasks[index], status="active")
+        self.change_status(index, "active")
         insort(self.active, index)  # by acceptance, not by dispatch: that order decides between equals
 
     def active_sharing(self, employees: Collection[int]) -> list[int]:
@@ -107,23 +125,30 @@ class Draft:
         places = {number - 1 for number in employees}
         return [index for index in self.active if not places.isdisjoint(self.tasks[index].places)]
 
-    def load(self) -> list[int]:
-        """Return on how many active tasks each employee is, by number - 1. Source: Y-5.1."""
-        load = [0] * len(self.employees)
+    def load(self) -> Load:
+        """Return on how many active tasks each employee is, by number - 1; good while skills stay. Source: Y-5.1."""
+        tasks_each = [0] * len(self.employees)
         for index in self.active:
             for place in self.tasks[index].places:
-                load[place] += 1
-        return load
+                tasks_each[place] += 1
+        return Load(tasks_each, {})
 
-    def rates(self, task: Task, load: list[int]) -> TeamRates:
-        """Return a task's rates at the present load. Source: Y-5.1."""
-        places = task.places
-        shares = [load[place] for place in places]
+    def rates(self, task: Task, load: Load) -> TeamRates:
+        """Return a task's rates at a load. Source: Y-5.1."""
+        case = (task.places, task.offer.domains)
+        rates = load.rates.get(case)
+        if rates is None:
+            rates = load.rates[case] = self._rates(*case, load.tasks_each)
+        return rates
+
+    def _rates(self, places: tuple[int, ...], domains: tuple[int, ...], tasks_each: list[int]) -> TeamRates:
+        shares = [tasks_each[place] for place in places]
         common = common_share(shares)  # one denominator for all, so that rates stay whole numbers and exact
         weights = [common // share for share in shares]
-        staff = [self.employees[place].rates_e4 for place in places]
-        team_size = self.base.config.world.efficient_team_size
-        nums = [team_rate([rates[domain] for rates in staff], weights, team_size) for domain in task.offer.domains]
+        employees, team_size = self.employees, self.base.config.world.efficient_team_size
+        nums = [
+            team_rate([employees[place].rates_e4[domain] for place in places], weights, team_size) for domain in domains
+        ]
         return TeamRates(nums, common)
 
     def reforecast(self, indices: Collection[int]) -> None:
@@ -134,27 +159,26 @@ class Draft:
         milestones = self.base.config.world.milestone_ratios
         for index in indices:
             task = self.tasks[index]
-            rates = self.rates(task, load)
-            remaining = [need - done for need, done in zip(task.required_e4, task.done_e4, strict=True)]
+            rates, rate_den = self.rates(task, load)
+            required, done = task.required_e4, task.done_e4
             milestone_us = None
             if task.milestones_reported < len(milestones):
                 num, den = milestones[task.milestones_reported]
-                milestone_us = self._after(
-                    milestone_work(task.done_e4, task.required_e4, rates.nums, rates.den, num, den)
-                )
-            completion_us = self._after(completion_work(remaining, rates.nums, rates.den))
+                milestone_us = self._after(milestone_work(done, required, rates, rate_den, num, den))
+            completion_us = self._after(completion_work(done, required, rates, rate_den))
             self.tasks[index] = evolve(task, completion_us=completion_us, milestone_us=milestone_us)
 
     def _after(self, work: Ratio) -> int | None:
         """Return when an amount of business time has passed from now; now for none, None for never."""
-        if work.den == 0:
+        num, den = work
+        if den == 0:
             return None
-        if work.num == 0:
+        if num == 0:
             return self.now_us
         calendar = self.base.calendar
-        return add_business(self.now_us, work.num, work.den, calendar.open_us, calendar.close_us)
+        return add_business(self.now_us, num, den, calendar.open_us, calendar.close_us)
 
     def book(self, category: str, amount_cents: int, ref_id: str) -> None:
         """Change funds and write the ledger row of it."""
         self.funds_cents += amount_cents
-        self.ledger.append(LedgerEntry(self.now_us, category, amount_cents, ref_id))
+        self.bookings.append(LedgerEntry(self.now_us, category, amount_cents, ref_id))

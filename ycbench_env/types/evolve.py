@@ -35,8 +35,8 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     fields = copy.__dict__
     fields.update(value.__dict__)
     dependent = value.KEPT
-    for name, new in changes.items():
-        if name in dependent and new is not fields[name]:
+    for name in dependent:
+        if name in changes and changes[name] is not fields[name]:
             for figure in dependent[name]:
                 fields.pop(figure, None)
     fields.update(changes)

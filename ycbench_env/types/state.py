@@ -157,6 +157,7 @@ class State:
     idle_turns: int = 0
 
     KEPT: ClassVar[Kept] = {
+        "clients": ("trust_milli",),
         "employees": ("monthly_payroll_cents", "money_text", "runway_months", "standing"),
         "funds_cents": ("money_text", "runway_months", "standing"),
         "market": ("gates",),
@@ -194,6 +195,11 @@ class State:
     def monthly_payroll_cents(self) -> int:
         """Sum of all salaries."""
         return sum([employee.salary_cents for employee in self.employees])
+
+    @kept
+    def trust_milli(self) -> tuple[int, ...]:
+        """Trust of each client, units of 1/1,000."""
+        return tuple([client.trust_milli for client in self.clients])
 
     @kept
     def active_indices(self) -> tuple[int, ...]:

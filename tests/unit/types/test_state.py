@@ -434,12 +434,24 @@ def test_what_is_kept_never_grows_stale(name: str) -> None:
         fresh = State.from_bytes(state.to_bytes())
         assert observe(fresh) == observe(state)
         assert fresh.active_indices == state.active_indices
+        assert (fresh.status_counts, fresh.trust_milli) == (state.status_counts, state.trust_milli)
         for command in QUERIES:
             if state.end_reason is None:
                 outcome, again = transition(state, command), transition(fresh, command)
                 assert encoded_answer(state, command, outcome) == encoded_answer(fresh, command, again)
                 output, text = encoded_answer(state, command, outcome)
                 assert text == json.dumps(output, separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("name", ["default", "milestones"])
+def test_what_a_resume_tells_is_the_same_as_json_and_as_an_object(name: str) -> None:
+    told = 0
+    for state in played_and_asked(CONFIGS[name], 11, 120):
+        if state.active_indices and state.end_reason is None:
+            output, text = encoded_answer(state, Resume(), outcome := advance(state))
+            assert text == json.dumps(output, separators=(",", ":"), ensure_ascii=False)
+            told += len(outcome.events)
+    assert told > 20
 
 
 def played_and_asked(config: Config, seed: int, commands: int) -> list[State]:
