@@ -1,6 +1,7 @@
 """Random: turns of valid commands, drawn from what can be done now.
 
-It keeps account of the market that it has seen and of its own tasks, so that every command it gives is carried out.
+It keeps account of the market that it has seen and of its own tasks, so that every command it gives is carried out,
+as long as nobody else plays turns of the same episode; where somebody does, it goes on with what it knows.
 """
 
 from __future__ import annotations
@@ -57,11 +58,13 @@ class RandomPolicy:
             self._seen_time = observation["sim_time"]
         else:
             for result in json.loads(observation["results"]):
-                if result["command"].startswith("market browse"):
-                    self._listed = [task["task_id"] for task in result["output"]["tasks"]]
-        for event in json.loads(observation["events"]):
-            if event["type"] == "task_completed":
-                self._active.remove(event["task_id"])
+                # A result that had no room names no command, and one of somebody else may be a refusal.
+                if result.get("command", "").startswith("market browse"):
+                    self._listed = [task["task_id"] for task in result["output"].get("tasks", ())]
+        ended = {event["task_id"] for event in json.loads(observation["events"]) if event["type"] == "task_completed"}
+        self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
+        if observation["planned_tasks"] == 0:
+            self._planned = {}
 
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""

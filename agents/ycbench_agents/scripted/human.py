@@ -1,0 +1,106 @@
+"""Human: a person at a prompt decides.
+
+It shows what an agent is given, reads commands, one a line, and plays them as one turn at the first empty line. It
+knows what the person knows. ``ycbench play`` is the more comfortable way to play an episode; this policy puts a person
+wherever a policy can stand: in recorded runs, in comparisons, in mixtures. A recorded run can be gone on with later:
+what was typed is in its record, and nobody is asked for it again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.base import Decision, PolicyStoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_env import Observation
+
+__all__ = ["HumanPolicy"]
+
+_OPENING: Final = "Type commands, one a line; an empty line plays them as one turn. --help lists them, Ctrl-D leaves."
+_TYPED: Final = "typed"
+# Control characters but line break and tab, and marks that turn the direction of writing: on a terminal they would
+# move the cursor, colour the screen or show something else than what is there.
+_UNSEEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class HumanPolicy:
+    """Asks a person for each turn.
+
+    Args:
+        read: Shows a prompt and returns the line that is typed, without its line break; EOFError at the end.
+        write: Shows a text.
+    """
+
+    def __init__(self, read: Callable[[str], str] = input, write: Callable[[str], object] = print) -> None:
+        self._read = read
+        self._write = write
+        self._greeted = False
+
+    def reset(self, seed: int) -> None:  # noqa: ARG002 -- a person has no seed
+        """Explain the prompt anew with the next turn."""
+        self._greeted = False
+
+    def act(self, observation: Observation) -> str:
+        """Return the commands that a person types, a line each.
+
+        Raises:
+            PolicyStoppedError: The input is at its end.
+        """
+        if not self._greeted:
+            self._write(_OPENING)
+            self._greeted = True
+        self._write(_shown(observation["text"]))
+        prompt = f"turn {int(observation['turn'])}> "
+        lines: list[str] = []
+        while line := self._line(prompt if not lines else "... "):
+            lines.append(line)
+        return "\n".join(lines)
+
+    async def decide(self, observation: Observation) -> Decision:
+        """Return the commands that a person types, and keep them for the record.
+
+        Raises:
+            PolicyStoppedError: The input is at its end.
+        """
+        turn = self.act(observation)
+        return Decision(turn, {_TYPED: turn})
+
+    def recall(self, observation: Observation, trace: JsonObject) -> str:  # noqa: ARG002 -- a person may decide anything
+        """Return what was typed according to a record, without asking.
+
+        Raises:
+            ValueError: The record tells of nothing typed.
+        """
+        turn = trace.get(_TYPED)
+        if not isinstance(turn, str):
+            msg = f"got a trace with {', '.join(trace) or 'nothing'}, expected {_TYPED}, the text of the turn"
+            raise ValueError(msg)  # noqa: TRY004 -- what the protocol asks for
+        return turn
+
+    def _line(self, prompt: str) -> str:
+        """Return the next line without blanks around it.
+
+        Raises:
+            PolicyStoppedError: There is none.
+        """
+        while True:
+            try:
+                return self._read(prompt).strip()
+            except UnicodeDecodeError:
+                self._write("That line is not in the terminal's encoding and was not read; type it again.")
+            except EOFError:
+                msg = (
+                    "the input ended, so nobody decides; what was typed since the last empty line was not played. "
+                    "A recorded run goes on with: ycbench resume FOLDER"
+                )
+                raise PolicyStoppedError(msg) from None
+
+
+def _shown(text: str) -> str:
+    r"""Return a text for a terminal: control characters as ``\x1b``, line breaks and tabs as they are."""
+    return _UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)

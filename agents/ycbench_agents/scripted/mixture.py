@@ -1,0 +1,162 @@
+"""Mixture: one policy plays, and now and then a turn is another's; for data that knows more than one way to play.
+
+In each turn the other policy is asked with probability ``epsilon``, else the first one. Only the one whose turn it is
+is asked: nobody types, pays for or keeps account of a turn that is not played. So each of the two must cope with turns
+that it did not choose: it sees what the last turn led to, may have missed what happened before, and finds tasks that it
+did not accept. That is the contract of every policy here, and ``ycbench_agents.testing.check_policy`` checks it.
+
+Which policy a turn is from depends on the seed and the number of the turn alone, and a turn that is the other's at some
+``epsilon`` is so at every greater one. A record tells of each turn whose it was (``played_by``).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+from ycbench_agents.base import Decision, DeliberatingPolicy, Policy
+from ycbench_agents.registry import PolicyError, make_policy
+
+if TYPE_CHECKING:
+    from ycbench_agents.base import JsonObject, Turn
+    from ycbench_env import Observation
+
+__all__ = ["MixturePolicy"]
+
+_FIRST: Final = "policy"
+_OTHER: Final = "other"
+_PLAYED_BY: Final = "played_by"
+
+
+class MixturePolicy:
+    """Plays one policy, and another with a given probability each turn.
+
+    Args:
+        policy: Who plays: a name, ``module:Class``, or a policy.
+        other: Who plays now and then.
+        epsilon: Probability that a turn is the other's, 0 to 1.
+        policy_parameters: Parameters of ``policy``, where that is a name.
+        other_parameters: Parameters of ``other``, where that is a name.
+
+    Raises:
+        PolicyError: A policy or parameter is unknown, or epsilon is no probability; the message shows what was got.
+    """
+
+    def __init__(
+        self,
+        policy: str | Policy = "expert",
+        other: str | Policy = "random",
+        epsilon: float = 0.1,
+        policy_parameters: Mapping[str, object] | None = None,
+        other_parameters: Mapping[str, object] | None = None,
+    ) -> None:
+        self._epsilon = _probability(epsilon)
+        self._policies = {
+            _FIRST: _policy(_FIRST, policy, policy_parameters),
+            _OTHER: _policy(_OTHER, other, other_parameters),
+        }
+        # A mixture within a mixture is reset with the same seed; its draws must be others, or they would rise and fall
+        # together with those of the outer one.
+        self.depth: int = 1 + max(_depth(each) for each in self._policies.values())
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Reset both policies with the seed, and seed the draws between them."""
+        self._rng = random.Random(f"mixture policy {self.depth} {seed}")  # noqa: S311 -- a simulation, not a secret
+        for policy in self._policies.values():
+            policy.reset(seed)
+
+    def act(self, observation: Observation) -> Turn:
+        """Return the turn of the policy whose turn it is."""
+        return self._policies[self._draw()].act(observation)
+
+    async def decide(self, observation: Observation) -> Decision:
+        """Return the turn of the policy whose turn it is, and whose it was.
+
+        Raises:
+            PolicyStoppedError: That policy cannot go on; it can be asked again.
+        """
+        before = self._rng.getstate()
+        name = self._draw()
+        policy = self._policies[name]
+        try:
+            if not isinstance(policy, DeliberatingPolicy):
+                return Decision(policy.act(observation), {_PLAYED_BY: name})
+            decision = await policy.decide(observation)
+        except BaseException:
+            self._rng.setstate(before)  # so that the next attempt asks the same policy
+            raise
+        return Decision(decision.turn, _named(name, decision.trace), decision.transport)
+
+    def recall(self, observation: Observation, trace: JsonObject) -> Turn:
+        """Return the turn that a recorded decision led to.
+
+        Raises:
+            ValueError: The record says that it was another policy's turn.
+        """
+        name = self._draw()
+        recorded, inner = _unnamed(trace)
+        if recorded != name:
+            msg = f"{_PLAYED_BY}: got {recorded!r} from the record, expected {name!r}; was epsilon another?"
+            raise ValueError(msg)
+        policy = self._policies[name]
+        return policy.recall(observation, inner) if isinstance(policy, DeliberatingPolicy) else policy.act(observation)
+
+    def _draw(self) -> str:
+        """Return whose the next turn is."""
+        return _OTHER if self._rng.random() < self._epsilon else _FIRST
+
+
+def _probability(epsilon: object) -> float:
+    """Return a probability.
+
+    Raises:
+        PolicyError: It is none.
+    """
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 <= epsilon <= 1:
+        msg = f"epsilon: got {epsilon!r}, expected a number from 0 (never the other policy) to 1 (always)"
+        raise PolicyError(msg)
+    return float(epsilon)
+
+
+def _policy(name: str, policy: object, parameters: object) -> Policy:
+    """Return a policy that was given, or make the one that was named.
+
+    Raises:
+        PolicyError: There is no such policy or parameter.
+    """
+    if parameters is not None and not isinstance(parameters, Mapping):
+        msg = f"{name}_parameters: got {parameters!r}, expected a table of parameters, like {{epsilon = 0.2}}"
+        raise PolicyError(msg)
+    if isinstance(policy, str):
+        try:
+            return make_policy(policy, **cast("Mapping[str, object]", parameters or {}))
+        except ValueError as error:
+            msg = f"{name}: {error}"
+            raise PolicyError(msg) from error
+    if not isinstance(policy, Policy) or isinstance(policy, type):
+        msg = f"{name}: got {policy!r}, expected a policy's name, module:Class, or a policy with reset and act"
+        raise PolicyError(msg)
+    if parameters:
+        msg = f"{name}_parameters: got {parameters!r} for a policy that is made already; give them to its class"
+        raise PolicyError(msg)
+    return policy
+
+
+def _depth(policy: Policy) -> int:
+    """Return how many mixtures lie within each other in a policy."""
+    return policy.depth if isinstance(policy, MixturePolicy) else 0
+
+
+def _named(name: str, trace: JsonObject) -> JsonObject:
+    """Return the trace of an inner policy with whose turn it was, as a path where that policy is a mixture, too."""
+    inner = trace.get(_PLAYED_BY)
+    return {**trace, _PLAYED_BY: name if inner is None else f"{name}/{inner}"}
+
+
+def _unnamed(trace: JsonObject) -> tuple[str, JsonObject]:
+    """Return whose turn it was, and the trace of that policy; the inverse of ``_named``."""
+    name, _, inner = str(trace.get(_PLAYED_BY)).partition("/")
+    rest = {key: value for key, value in trace.items() if key != _PLAYED_BY}
+    return name, {**rest, _PLAYED_BY: inner} if inner else rest
