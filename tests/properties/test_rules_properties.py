@@ -321,8 +321,9 @@ def in_hours(work: Ratio) -> Fraction | None:
 
 @given(DOMAINS, st.integers(1, 5000))
 def test_completion_is_the_longest_of_the_domains(domains: list[tuple[int, int, int]], den: int) -> None:
-    left, rates = [entry[1] for entry in domains], [entry[2] for entry in domains]
-    assert in_hours(completion_work(left, rates, den)) == exact_completion(domains, den)
+    done, rates = [entry[0] for entry in domains], [entry[2] for entry in domains]
+    required = [entry[0] + entry[1] for entry in domains]
+    assert in_hours(completion_work(done, required, rates, den)) == exact_completion(domains, den)
 
 
 def summed_progress(domains: Sequence[tuple[int, int, int]], den: int, hours: Fraction) -> Fraction:

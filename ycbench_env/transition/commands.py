@@ -223,7 +223,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
     world = state.config.world
     draft = Draft.of(state)
     task = state.tasks[index]
-    draft.tasks[index] = evolve(task, status="cancelled", completion_us=None, milestone_us=None)
+    draft.change_status(index, "cancelled", completion_us=None, milestone_us=None)
     if task.status == "active":
         draft.active.remove(index)
     num, den = world.penalty_cancel_multiplier_ratio

@@ -57,19 +57,21 @@ def test_a_rate_of_nothing_does_nothing() -> None:
 
 def test_a_task_is_done_when_its_slowest_domain_is() -> None:
     # 200 at 20 an hour are 10 h; 90 at 5 an hour are 18 h.
-    assert hours(completion_work([2_000_000, 900_000], [200_000, 50_000], 1)) == 18
-    assert hours(completion_work([900_000, 2_000_000], [50_000, 200_000], 1)) == 18
+    assert hours(completion_work([0, 0], [2_000_000, 900_000], [200_000, 50_000], 1)) == 18
+    assert hours(completion_work([0, 0], [900_000, 2_000_000], [50_000, 200_000], 1)) == 18
     # The same at half the rates.
-    assert hours(completion_work([2_000_000, 900_000], [200_000, 50_000], 2)) == 36
+    assert hours(completion_work([0, 0], [2_000_000, 900_000], [200_000, 50_000], 2)) == 36
+    # 150 of the 200 are done: the rest takes 2.5 h, as the last 10 of the 90 take 2 h.
+    assert hours(completion_work([1_500_000, 800_000], [2_000_000, 900_000], [200_000, 50_000], 1)) == 2.5
 
 
 def test_a_finished_domain_does_not_matter() -> None:
-    assert hours(completion_work([0, 900_000], [0, 50_000], 1)) == 18
-    assert completion_work([0, 0], [0, 0], 1).num == 0
+    assert hours(completion_work([0, 0], [0, 900_000], [0, 50_000], 1)) == 18
+    assert completion_work([0, 0], [0, 0], [0, 0], 1).num == 0
 
 
 def test_a_domain_with_work_left_and_nobody_for_it_is_never_done() -> None:
-    assert completion_work([2_000_000, 900_000], [200_000, 0], 1) == NEVER
+    assert completion_work([0, 0], [2_000_000, 900_000], [200_000, 0], 1) == NEVER
 
 
 def test_a_milestone_of_one_domain_is_a_share_of_its_time() -> None:
@@ -96,8 +98,7 @@ def test_a_milestone_at_the_corner_where_a_domain_finishes_is_met_there() -> Non
 
 def test_the_last_milestone_coincides_with_completion() -> None:
     work = ([300_000, 0, 0], [1_000_000, 1_000_000, 400_000], [210_000, 50_000, 10_000])
-    remaining = [need - done for done, need in zip(work[0], work[1], strict=True)]
-    milestone, completion = milestone_work(*work, 3, 1, 1), completion_work(remaining, work[2], 3)
+    milestone, completion = milestone_work(*work, 3, 1, 1), completion_work(*work, 3)
     assert milestone.num * completion.den == completion.num * milestone.den
 
 
