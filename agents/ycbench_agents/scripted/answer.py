@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import attrs
@@ -154,9 +155,15 @@ class Completion:
 
 def _outputs(observation: Observation, verb: str) -> Iterator[_Json]:
     """Yield the answers to all commands of one verb that were carried out, in order; not those cut, nor its help."""
-    for result in json.loads(observation["results"]):
+    for result in _results(observation["results"]):
         if result.get("ok") and _verb(result["command"]) == verb and not _NO_ANSWER & result["output"].keys():
             yield result["output"]
+
+
+@lru_cache(maxsize=4)  # a policy asks the same observation several things, and reading it is most of the cost
+def _results(text: str) -> tuple[_Json, ...]:
+    """Return the answers that a text of results holds; they are shared, so nobody may change them."""
+    return tuple(json.loads(text))
 
 
 def _verb(command: str) -> str:
@@ -167,7 +174,7 @@ def _verb(command: str) -> str:
 
 def refused(observation: Observation) -> tuple[str, ...]:
     """Return the commands of the last turn that were not carried out."""
-    return tuple(result["command"] for result in json.loads(observation["results"]) if not result.get("ok", True))
+    return tuple(result["command"] for result in _results(observation["results"]) if not result.get("ok", True))
 
 
 def offers(observation: Observation) -> tuple[Offer, ...]:

@@ -1,0 +1,24 @@
+"""Idle: does nothing.
+
+The floor: the environment moves time on by itself, payroll after payroll, until the funds are gone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ycbench_env import Observation
+
+__all__ = ["IdlePolicy"]
+
+
+class IdlePolicy:
+    """Says nothing."""
+
+    def reset(self, seed: int) -> None:
+        """Nothing to forget and nothing to draw."""
+
+    def act(self, observation: Observation) -> str:  # noqa: ARG002 -- it looks at nothing
+        """Return an empty turn."""
+        return ""

@@ -1,0 +1,157 @@
+"""Playing one task at a time: what the plain baselines share besides how they choose a task.
+
+Each decision rests on a fresh look and on nothing kept from earlier, so that it holds whoever played the turn before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.answer import Employee
+from ycbench_agents.scripted.forecast import TEAM_SIZE, hours_of_work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ycbench_agents.scripted.answer import Offer, Work
+    from ycbench_env import Observation
+
+__all__ = [
+    "LOOK",
+    "WAIT",
+    "Value",
+    "acceptable",
+    "begin",
+    "best_team",
+    "everybody",
+    "feasible",
+    "known_staff",
+    "make_room",
+    "play_one",
+    "probe",
+    "swollen_clients",
+    "take",
+]
+
+LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
+"""What a decision needs. More tasks than these would not fit into an observation; the best paid come first."""
+
+WAIT: Final = "sim resume"
+
+Value: TypeAlias = "Callable[[Offer, float], float]"
+"""What a task is worth to a policy, given the business hours that the best team takes for it; the highest is taken."""
+
+_HELD: Final = "task list --status planned"
+_ASSUMED_RATE: Final = 4.0  # units an hour, about a middling employee's, where rates are hidden
+_SHORTEST: Final = 0.001  # hours; keeps work of no units from being worth infinitely much
+
+
+def play_one(observation: Observation, value: Value) -> str:
+    """Return a turn that waits for the active tasks, else takes the task of highest value with its best team."""
+    if observation["active_tasks"] > 0:
+        return f"{WAIT}\n{LOOK}"
+    staff = known_staff(observation)
+    choice = feasible(observation, staff)
+    if not choice:
+        return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
+    best, _ = max(choice, key=lambda each: value(*each))  # among equals the first listed, which pays most
+    return take(observation, best.task_id, best_team(best.work, staff))
+
+
+def feasible(observation: Observation, staff: Sequence[Employee]) -> tuple[tuple[Offer, float], ...]:
+    """Return the listed tasks that a staff can do, as listed, each with the hours that its best team takes."""
+    hours = [(offer, hours_of_work(offer.work, best_team(offer.work, staff))) for offer in acceptable(observation)]
+    return tuple((offer, max(_SHORTEST, needed)) for offer, needed in hours if needed < float("inf"))
+
+
+def acceptable(observation: Observation) -> tuple[Offer, ...]:
+    """Return the listed tasks, less those that no domain has the prestige for.
+
+    A market that lists only what can be accepted needs no second look; one that lists everything does.
+    """
+    levels = answer.prestige(observation).values()
+    highest = max(levels, default=float("inf"))
+    return tuple(offer for offer in answer.offers(observation) if offer.required_prestige <= highest)
+
+
+def known_staff(observation: Observation) -> tuple[Employee, ...]:
+    """Return the staff, as equals where no rates are told; by their usual names where the list did not fit."""
+    listed = answer.staff(observation) or tuple(
+        Employee(name=name, salary_cents=0, rates={}, active_tasks=()) for name in everybody(observation)
+    )
+    if any(member.rates for member in listed):
+        return listed
+    domains = dict.fromkeys(domain for offer in answer.offers(observation) for domain, _ in offer.work)
+    equal = dict.fromkeys(domains, _ASSUMED_RATE)
+    return tuple(
+        Employee(name=member.name, salary_cents=member.salary_cents, rates=equal, active_tasks=member.active_tasks)
+        for member in listed
+    )
+
+
+def everybody(observation: Observation) -> tuple[str, ...]:
+    """Return the names of all employees."""
+    return tuple(f"Emp_{number}" for number in range(1, int(observation["employees"]) + 1))
+
+
+def best_team(work: Work, staff: Sequence[Employee]) -> tuple[Employee, ...]:
+    """Return the four best in each domain of a task, in the order of the staff.
+
+    Nobody else would make it faster, and everybody on a task gets a raise when it succeeds.
+    """
+    members: set[str] = set()
+    for domain, _ in work:
+        members.update(member.name for member in _best_in(domain, staff))
+    return tuple(member for member in staff if member.name in members)
+
+
+def _best_in(domain: str, staff: Sequence[Employee]) -> list[Employee]:
+    """Return the members of a staff that count in a domain; among equals the first ones."""
+    return sorted(staff, key=lambda member: -member.rates.get(domain, 0.0))[:TEAM_SIZE]
+
+
+def take(observation: Observation, task_id: str, team: Sequence[Employee]) -> str:
+    """Return a turn that accepts a task, puts a team on it, lets time pass and looks."""
+    return "\n".join((*make_room(observation), f"task accept --task-id {task_id}", begin(observation, task_id, team)))
+
+
+def begin(observation: Observation, task_id: str, team: Sequence[Employee]) -> str:
+    """Return the commands that put a team on an accepted task, let time pass and look."""
+    names = ",".join(member.name for member in team)
+    assign, dispatch = f"task assign --task-id {task_id} --employees {names}", f"task dispatch --task-id {task_id}"
+    return "\n".join((assign, dispatch, WAIT, *_looks(observation)))
+
+
+def probe(observation: Observation, task_id: str) -> str:
+    """Return a turn that accepts a task, with a look at it before and after, so that ``swollen_clients`` can tell."""
+    inspect = f"task inspect --task-id {task_id}"
+    accept = f"task accept --task-id {task_id}"
+    return "\n".join((*make_room(observation), inspect, accept, inspect, *_looks(observation)))
+
+
+def swollen_clients(observation: Observation) -> tuple[str, ...]:
+    """Return the clients whose work grew when it was accepted, as the looks of the last turn show."""
+    seen = answer.inspections(observation)
+    listed = {task.task_id: sum(units for _, units in task.work) for task in seen if task.status == "market"}
+    return tuple(
+        task.client
+        for task in seen
+        if task.status != "market" and sum(units for _, units in task.work) > listed.get(task.task_id, float("inf"))
+    )
+
+
+def _looks(observation: Observation) -> tuple[str, ...]:
+    """Return the looks that end a turn: also at tasks that lie about, since their number may be limited."""
+    return (LOOK, _HELD) if observation["planned_tasks"] > 0 else (LOOK,)
+
+
+def make_room(observation: Observation) -> tuple[str, ...]:
+    """Return what gives up the oldest task that lies about undispatched, when an accept was just refused.
+
+    Most worlds limit nothing; then nothing is refused, and what lies about may lie.
+    """
+    lying = [task.task_id for task in answer.own_tasks(observation) if task.status == "planned"]
+    if not lying or not any(command.startswith("task accept") for command in answer.refused(observation)):
+        return ()
+    return (f"task cancel --task-id {lying[-1]} --reason room",)

@@ -1,0 +1,62 @@
+"""Prestige: climb first, earn later.
+
+Until one domain has the prestige that it wants, it plays the task that gives most prestige for an hour of the team,
+among those of the domain that stands highest: one domain at 5 opens its best contracts, while four would take longer
+than a year. While that domain offers nothing it takes what pays best. From then on it plays throughput. Should
+prestige fall again, it climbs again.
+
+Knows the market, the staff's rates and its own prestige; believes what is listed, like throughput.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.one_at_a_time import play_one
+from ycbench_agents.scripted.throughput import ThroughputPolicy
+
+if TYPE_CHECKING:
+    from ycbench_agents.scripted.answer import Offer
+    from ycbench_env import Observation
+
+__all__ = ["PrestigePolicy"]
+
+
+class PrestigePolicy:
+    """Climbs in one domain, then takes the highest reward an hour.
+
+    Args:
+        until: Prestige at which climbing ends, at least 0.
+    """
+
+    def __init__(self, until: float = 5.0) -> None:
+        """Make a policy.
+
+        Raises:
+            ValueError: ``until`` is no such number.
+        """
+        if isinstance(until, bool) or not isinstance(until, int | float) or not 0 <= until < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+            msg = f"until: got {until!r}, expected a prestige of at least 0, like 5"
+            raise ValueError(msg)
+        self._until = until
+        self._then = ThroughputPolicy()
+
+    def reset(self, seed: int) -> None:
+        """Get ready for the next episode; nothing is kept and nothing is drawn."""
+        self._then.reset(seed)
+
+    def act(self, observation: Observation) -> str:
+        """Return the next turn; every turn ends with a look for the next decision."""
+        levels = answer.prestige(observation)
+        highest = max(levels.values(), default=0.0)
+        if highest >= self._until:
+            return self._then.act(observation)
+
+        def prestige_per_hour(offer: Offer, hours: float) -> float:
+            """Return prestige for an hour of the team; in a domain that is behind, nothing."""
+            leads = any(levels.get(domain, 0.0) == highest for domain, _ in offer.work)
+            return offer.prestige_delta / hours if leads else 0.0
+
+        return play_one(observation, prestige_per_hour)

@@ -1,0 +1,391 @@
+"""Baselines: each does what its file says, in worlds worked out by hand; what they end with is pinned."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import gymnasium as gym
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ycbench_agents import Policy, Trajectory, make_policy, rollout
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.accept_all import AcceptAllPolicy
+from ycbench_agents.scripted.adversary_chaser import AdversaryChaserPolicy
+from ycbench_agents.scripted.conservative import ConservativePolicy
+from ycbench_agents.scripted.idle import IdlePolicy
+from ycbench_agents.scripted.one_at_a_time import best_team, feasible, known_staff
+from ycbench_agents.scripted.prestige import PrestigePolicy
+from ycbench_agents.scripted.throughput import ThroughputPolicy
+from ycbench_env import Config, Observation, State, YCBenchEnv, load_config
+from ycbench_env.testing import hostile_texts, sample_turn, tiny_config, tiny_state, valid_configs
+from ycbench_env.testing.tiny import ADVERSARIAL, tiny_employee, tiny_task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+POLICIES = {
+    "accept_all": AcceptAllPolicy,
+    "adversary_chaser": AdversaryChaserPolicy,
+    "conservative": ConservativePolicy,
+    "idle": IdlePolicy,
+    "prestige": PrestigePolicy,
+    "throughput": ThroughputPolicy,
+}
+# Final funds in cents on seeds 1 to 3. Whoever plays one task at a time ends alike under either accrual.
+FINAL_FUNDS = {
+    "conservative": (155_377_316, 157_543_545, 161_574_068),
+    "idle": (-2_803_018, -2_803_018, -2_803_018),
+    "prestige": (40_628_290, 36_608_250, 16_033_755),
+    "throughput": (15_374_243, 14_751_018, 47_383_755),
+    "accept_all": (-2_803_018, -3_465_897, -2_803_018),
+    "adversary_chaser": (-1_919_321, -3_758_076, -343_203),
+}
+FINAL_FUNDS_REFERENCE = FINAL_FUNDS | {"accept_all": (-2_803_018, -431_513, -2_803_018)}
+MULTI = {
+    "world": {
+        "num_employees": 11,
+        "num_clients": 9,
+        "task_progress_milestones": [0.25, 0.5, 0.75],
+        "prestige_decay_per_day": 0.004,
+        "trust_gated_reward_boost": 0.15,
+        "dist": {"domain_count": {"type": "triangular", "low": 1, "high": 3, "mode": 1}},
+    }
+}
+
+
+class Hiding(gym.ObservationWrapper[Observation, str | Sequence[str], Observation]):
+    """A world that hides the staff's rates and lists tasks that cannot be accepted yet, as another rule set may."""
+
+    def observation(self, observation: Observation) -> Observation:
+        results = json.loads(observation["results"])
+        for result in results:
+            for employee in result["output"].get("employees", []) if result["command"] == "employee list" else []:
+                del employee["skill_rates"]
+        return {**observation, "results": json.dumps(results)}
+
+
+def played(policy: Policy, state: State, turns: int) -> list[tuple[str, Observation]]:
+    """Return the turns of a policy from a state on, each with what it saw before."""
+    env = YCBenchEnv(state.config)
+    env.reset(seed=1)
+    env.set_state(state)
+    policy.reset(1)
+    observation, *_ = env.step("")
+    steps: list[tuple[str, Observation]] = []
+    for _ in range(turns):
+        turn = policy.act(observation)
+        assert isinstance(turn, str)
+        steps.append((turn, observation))
+        observation, *_ = env.step(turn)
+    steps.append(("", observation))
+    return steps
+
+
+def commands(steps: list[tuple[str, Observation]], verb: str) -> list[str]:
+    """Return the commands of one verb that were given, without the verb."""
+    lines = [line for turn, _ in steps for line in turn.splitlines()]
+    return [line.removeprefix(f"{verb} --task-id ") for line in lines if line.startswith(f"{verb} ")]
+
+
+def completions(trajectory: Trajectory) -> list[bool]:
+    """Return whether each completed task succeeded."""
+    events = [event for info in trajectory.infos for event in info["events"]]
+    return [event["success"] is True for event in events if event["type"] == "task_completed"]
+
+
+# ---------------------------------------------------------------- throughput
+
+
+def test_throughput_takes_the_task_with_the_most_reward_an_hour() -> None:
+    # Two at 10 units an hour: 20, 30 and 10 hours, so 100,000, 75,000 and 120,000 cents an hour.
+    market = [
+        tiny_task(1, 400, reward_cents=2_000_000),
+        tiny_task(2, 600, reward_cents=2_250_000),
+        tiny_task(3, 200, reward_cents=1_200_000),
+    ]
+    steps = played(ThroughputPolicy(), tiny_state(market=market), 2)
+    assert commands(steps, "task accept") == ["Task-3"]
+    assert commands(steps, "task assign") == ["Task-3 --employees Emp_1,Emp_2"]
+    assert (steps[-1][1]["sim_time"], steps[-1][1]["funds_cents"]) == ("2025-01-02T10:00:00", 11_200_000)
+
+
+def test_throughput_reckons_with_the_rates_in_each_domain() -> None:
+    # 20 units an hour in research, 2 in training: 10 hours against 100.
+    state = tiny_state(
+        employees=[tiny_employee(number, (10.0, 10.0, 10.0, 1.0)) for number in (1, 2)],
+        market=[tiny_task(1, {"training": 200}, reward_cents=5_000_000), tiny_task(2, reward_cents=1_000_000)],
+    )
+    assert commands(played(ThroughputPolicy(), state, 2), "task accept") == ["Task-2"]
+
+
+def test_a_team_is_the_four_best_in_each_domain() -> None:
+    research = [tiny_employee(number, (float(number), 5.0, 5.0, 6.0 - number)) for number in range(1, 7)]
+    staff = [tiny_employee(7, (0.5, 0.5, 0.5, 9.0))]
+    state = tiny_state(employees=[*research, *staff], market=[tiny_task(1)])
+    steps = played(ThroughputPolicy(), state, 2)
+    assert commands(steps, "task assign") == ["Task-1 --employees Emp_3,Emp_4,Emp_5,Emp_6"]
+    state = tiny_state(employees=[*research, *staff], market=[tiny_task(1, {"research": 200, "training": 300})])
+    steps = played(ThroughputPolicy(), state, 2)
+    assert commands(steps, "task assign") == ["Task-1 --employees Emp_1,Emp_2,Emp_3,Emp_4,Emp_5,Emp_6,Emp_7"]
+
+
+# ---------------------------------------------------------------- prestige
+
+
+def ladder() -> State:
+    """Return a world with one task that pays and three that lift prestige, two of them in one domain."""
+    return tiny_state(
+        tiny_config(dist={"required_qty": {"type": "constant", "value": 2_000}}),  # what comes later is no bargain
+        market=[
+            tiny_task(1, reward_cents=3_000_000, delta=0.05),
+            tiny_task(2, {"inference": 200}, delta=0.1),
+            tiny_task(3, {"inference": 200}, delta=0.15),
+            tiny_task(4, {"training": 200}, delta=0.12),
+        ],
+    )
+
+
+def test_prestige_climbs_in_one_domain_until_it_is_high_enough_and_then_earns() -> None:
+    # inference 1.15 after Task-3; training would lift by more than Task-2, but inference leads; then 1.25 >= 1.2.
+    assert commands(played(PrestigePolicy(until=1.2), ladder(), 4), "task accept") == ["Task-3", "Task-2", "Task-1"]
+
+
+def test_prestige_that_is_high_enough_from_the_start_plays_throughput() -> None:
+    steps, other = played(PrestigePolicy(until=1), ladder(), 6), played(ThroughputPolicy(), ladder(), 6)
+    assert [turn for turn, _ in steps] == [turn for turn, _ in other]
+    assert commands(steps, "task accept")[0] == "Task-1"
+
+
+def test_prestige_reaches_5_in_the_first_half_of_the_year() -> None:
+    trajectory = rollout(gym.make("YCBench-v0"), PrestigePolicy(), 2)
+    reached = [
+        observation["sim_time"]
+        for observation in trajectory.observations
+        if max(answer.prestige(observation).values(), default=0) >= 5
+    ]
+    assert reached[0] < "2025-07-01"
+    assert trajectory.terminal_reason == "horizon_end"
+
+
+@pytest.mark.parametrize("until", [-1, True, float("nan"), float("inf"), "5"])
+def test_prestige_refuses_a_goal_that_is_no_prestige(until: float) -> None:
+    with pytest.raises(ValueError, match=r"until: got .*, expected a prestige of at least 0, like 5"):
+        PrestigePolicy(until)
+
+
+# ---------------------------------------------------------------- conservative
+
+
+def test_conservative_leaves_work_that_grew_and_takes_nothing_more_of_that_client() -> None:
+    market = [tiny_task(1), tiny_task(2, client=ADVERSARIAL, reward_cents=4_000_000), tiny_task(3, client=ADVERSARIAL)]
+    steps = played(ConservativePolicy(), tiny_state(market=market), 12)
+    accepted = commands(steps, "task accept")
+    assert accepted[:2] == ["Task-2", "Task-1"]
+    assert "Task-3" not in accepted
+    assert commands(steps, "task dispatch") == accepted[1 : 1 + len(commands(steps, "task dispatch"))]
+    assert steps[-1][1]["planned_tasks"] <= 2  # the one that grew, and the one that is about to start
+
+
+def test_conservative_leaves_what_would_be_late_and_whatever_takes_as_long() -> None:
+    # 10 units an hour: 40 hours of work, 4 days of 9 hours; the second has the 3 days that any task has, for 20 hours.
+    state = tiny_state(
+        tiny_config(deadline_min_biz_days=3),
+        employees=[tiny_employee(number, 5.0) for number in (1, 2)],
+        market=[
+            tiny_task(1, 400, reward_cents=9_000_000),
+            tiny_task(2, reward_cents=1_100_000),
+            tiny_task(3, 500, reward_cents=11_000_000),
+        ],
+    )
+    steps = played(ConservativePolicy(), state, 3)
+    assert commands(steps, "task accept") == ["Task-1", "Task-2"]
+    steps = played(ConservativePolicy(), state, 4)
+    assert commands(steps, "task dispatch") == ["Task-2"]
+    assert (steps[-1][1]["sim_time"], steps[-1][1]["funds_cents"]) == ("2025-01-03T11:00:00", 11_100_000)
+
+
+@pytest.mark.parametrize(("margin", "dispatched"), [(0.7, ["Task-1"]), (0.9, [])])
+def test_conservative_wants_its_margin(margin: float, dispatched: list[str]) -> None:
+    # 10 hours of work, 18 hours to the deadline.
+    steps = played(ConservativePolicy(margin), tiny_state(market=[tiny_task(1)]), 3)
+    assert commands(steps, "task dispatch")[:1] == dispatched
+
+
+def test_conservative_starts_nothing_that_the_horizon_would_cut_off() -> None:
+    late = tiny_state(market=[tiny_task(1)], now="2025-12-31 10:00")
+    assert commands(played(ConservativePolicy(), late, 3), "task dispatch") == []
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_conservative_fails_no_task_and_ends_with_a_gain(seed: int) -> None:
+    trajectory = rollout(gym.make("YCBench-v0"), ConservativePolicy(), seed)
+    assert len(completions(trajectory)) > 100
+    assert all(completions(trajectory))
+    assert trajectory.final_funds_cents > 100_000_000
+
+
+@pytest.mark.parametrize("margin", [-0.1, True, float("nan"), float("inf"), "0"])
+def test_conservative_refuses_a_margin_that_is_none(margin: float) -> None:
+    with pytest.raises(ValueError, match=r"margin: got .*, expected a fraction of at least 0, like 0\.1"):
+        ConservativePolicy(margin)
+
+
+# ---------------------------------------------------------------- idle
+
+
+def test_idle_pays_payrolls_until_the_funds_are_gone() -> None:
+    # 20,000,000 last for five payrolls of 3,800,503 (February to June); the sixth is due on Tuesday, 1 July.
+    trajectory = rollout(gym.make("YCBench-v0"), IdlePolicy(), 1)
+    assert trajectory.final_funds_cents == 20_000_000 - 6 * 3_800_503
+    assert trajectory.observations[-1]["sim_time"] == "2025-07-01T09:00:00"
+    assert trajectory.terminal_reason == "bankruptcy"
+    assert trajectory.turns == 6 * 5  # each payroll is a forced advance, after five turns
+
+
+def test_idle_reaches_the_horizon_with_the_funds_for_eleven_payrolls() -> None:
+    config = load_config({"world": {"initial_funds_cents": 11 * 3_800_503}}, environ={})
+    trajectory = rollout(YCBenchEnv(config), IdlePolicy(), 1)
+    assert (trajectory.final_funds_cents, trajectory.terminal_reason) == (0, "horizon_end")
+
+
+# ---------------------------------------------------------------- canaries
+
+
+def test_accept_all_starts_everything_it_sees_with_everybody() -> None:
+    steps = played(AcceptAllPolicy(), tiny_state(), 2)
+    chains = commands(steps, "task accept")
+    assert [chain.split()[0] for chain in chains] == ["Task-1", "Task-2", "Task-3", "Task-4"]
+    assert all("--employees Emp_1,Emp_2 && task dispatch" in chain for chain in chains)
+    assert steps[-1][1]["active_tasks"] == 2  # Task-1 and Task-3, the small ones, have just ended together
+
+
+def test_accept_all_holds_no_more_than_a_page() -> None:
+    trajectory = rollout(gym.make("YCBench-v0"), AcceptAllPolicy(), 1)
+    assert max(int(observation["active_tasks"]) for observation in trajectory.observations) == 50
+
+
+def test_adversary_chaser_stays_with_the_client_whose_work_grows() -> None:
+    market = [
+        tiny_task(1, reward_cents=2_000_000),
+        tiny_task(2, client=ADVERSARIAL, reward_cents=3_000_000),
+        tiny_task(3, client=ADVERSARIAL, reward_cents=500_000),
+    ]
+    steps = played(AdversaryChaserPolicy(), tiny_state(market=market), 4)
+    accepted = commands(steps, "task accept")
+    assert accepted[0] == "Task-2"
+    assert len(accepted) > 1
+    assert "Task-1" not in accepted
+    assert commands(steps, "task dispatch") == accepted
+    steps = played(AdversaryChaserPolicy(), tiny_state(market=market[:1]), 2)
+    assert commands(steps, "task dispatch") == ["Task-1"]
+
+
+# ---------------------------------------------------------------- any world
+
+
+def small_worlds() -> Iterator[tuple[str, Config]]:
+    """Yield worlds at the edge of what can be configured."""
+    worlds: dict[str, object] = {
+        "nobody": {"num_employees": 0},
+        "one employee": {"num_employees": 1},
+        "empty market": {"num_market_tasks": 0, "initial_prestige_level": 1.0},
+        "no time": {"workday_start_hour": 23, "workday_end_hour": 24},
+        "one open task": {"max_open_tasks": 1},
+    }
+    for name, world in worlds.items():
+        yield name, load_config({"world": world}, environ={})
+    yield "several domains", load_config(MULTI, environ={})
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(("world", "config"), [pytest.param(*each, id=each[0]) for each in small_worlds()])
+def test_every_command_can_be_read_and_the_year_ends_in_small_worlds(name: str, world: str, config: Config) -> None:
+    trajectory = rollout(YCBenchEnv(config), POLICIES[name](), 1)
+    assert trajectory.terminated
+    assert sum(info["invalid_commands"] for info in trajectory.infos) == 0
+    if name in {"throughput", "prestige", "adversary_chaser"}:
+        assert bool(completions(trajectory)) == (world not in {"nobody", "empty market"})
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_staff_whose_rates_are_hidden_counts_as_equal(name: str) -> None:
+    trajectory = rollout(Hiding(YCBenchEnv()), POLICIES[name](), 1)
+    assert trajectory.terminated
+    if name in {"throughput", "prestige", "conservative"}:
+        assert completions(trajectory)
+
+
+def test_who_is_not_listed_is_known_by_the_usual_name() -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    observation, *_ = env.step("market browse")
+    staff = known_staff(observation)
+    assert [member.name for member in staff] == [f"Emp_{number}" for number in range(1, 9)]
+    assert len({tuple(member.rates.items()) for member in staff}) == 1
+    assert [member.name for member in best_team((("research", 1.0),), staff)] == ["Emp_1", "Emp_2", "Emp_3", "Emp_4"]
+    assert len(feasible(observation, staff)) == 50
+
+
+def test_what_no_domain_has_the_prestige_for_is_left_alone_where_it_is_listed() -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    observation, *_ = env.step("market browse --limit 3\ncompany status\nemployee list")
+    first, *others = [offer.task_id for offer, _ in feasible(observation, known_staff(observation))]
+    results = json.loads(observation["results"])
+    results[0]["output"]["tasks"][0]["required_prestige"] = 2
+    changed: Observation = {**observation, "results": json.dumps(results)}
+    assert [offer.task_id for offer, _ in feasible(changed, known_staff(changed))] == others
+    assert first not in others
+
+
+@pytest.mark.parametrize("name", ["throughput", "prestige", "conservative", "adversary_chaser"])
+def test_a_task_that_others_left_makes_room_where_their_number_is_limited(name: str) -> None:
+    env = YCBenchEnv({"world": {"max_open_tasks": 1}})
+    env.reset(seed=1)
+    policy = POLICIES[name]()
+    policy.reset(1)
+    observation, *_ = env.step("task accept --task-id Task-1")
+    for _ in range(5):
+        observation, *_ = env.step(policy.act(observation))
+    assert any(task.status == "cancelled" and task.task_id == "Task-1" for task in env.get_state().tasks)
+    assert len(env.get_state().tasks) > 1
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(config=valid_configs(), texts=st.lists(hostile_texts(), min_size=1, max_size=5), seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("name", POLICIES)
+def test_no_world_and_no_turn_of_others_in_between_makes_a_policy_fail(
+    name: str, config: Config, texts: list[str], seed: int
+) -> None:
+    env, policy, rng = YCBenchEnv(config), POLICIES[name](), random.Random(seed)  # noqa: S311 -- a simulation, not a secret
+    observation, _ = env.reset(seed=seed)
+    policy.reset(seed)
+    others: list[Callable[[], str]] = [lambda: rng.choice(texts), lambda: sample_turn(env.get_state(), rng)]
+    for _ in range(15):
+        observation, *_, info = env.step(policy.act(observation))
+        assert info["invalid_commands"] == 0
+        if rng.random() < 0.5:
+            observation, *_ = env.step(rng.choice(others)())
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_used_policy_plays_as_a_new_one(name: str) -> None:
+    env = YCBenchEnv(load_config(MULTI, environ={}))
+    used, new = POLICIES[name](), make_policy(f"ycbench_agents.scripted.{name}:{POLICIES[name].__name__}")
+    rollout(env, used, 2, max_turns=40)
+    first, second = (rollout(env, policy, 1, max_turns=60) for policy in (used, new))
+    assert first.actions == second.actions
+    assert str(first.observations) == str(second.observations)
+
+
+@pytest.mark.parametrize(("preset", "expected"), [("default", FINAL_FUNDS), ("reference", FINAL_FUNDS_REFERENCE)])
+@pytest.mark.parametrize("name", POLICIES)
+def test_final_funds_are_as_pinned(name: str, preset: str, expected: dict[str, tuple[int, int, int]]) -> None:
+    env = gym.make("YCBench-v0", config=preset)
+    trajectories = [rollout(env, POLICIES[name](), seed) for seed in (1, 2, 3)]
+    assert tuple(trajectory.final_funds_cents for trajectory in trajectories) == expected[name]
