@@ -1,0 +1,94 @@
+"""The same policy in several processes, which hash and keep time differently."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ycbench_agents.testing.asking import shown
+from ycbench_agents.testing.report import PolicyConformanceError
+from ycbench_env import load_config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["check_policy_in_processes"]
+
+_CHILD: Final = "ycbench_agents.testing.child"
+_TIME_ZONES: Final = ("UTC", "Pacific/Apia")
+_LAST_LINES: Final = 5
+
+
+def check_policy_in_processes(  # noqa: PLR0913 -- all but the first are optional
+    reference: str,
+    *,
+    parameters: Mapping[str, object] | None = None,
+    seeds: Sequence[int] = (1, 2),
+    config: Any = "default",  # noqa: ANN401 -- anything that load_config takes
+    max_turns: int | None = 200,
+    hash_seeds: Sequence[int] = (0, 1, 4711),
+) -> None:
+    """Play a policy in a process for each hash seed, and raise an AssertionError where one of them says something else.
+
+    Args:
+        reference: A registered name or ``module:Class``, since a process is told who plays by name.
+        parameters: Parameters of the policy, plain JSON values.
+        seeds: Run seeds to play.
+        config: Anything that ``load_config`` takes.
+        max_turns: Turns to play of each seed, None for whole episodes.
+        hash_seeds: Values of PYTHONHASHSEED, on which the order of sets of texts depends; at least two.
+
+    Raises:
+        PolicyConformanceError: The policy says something else in another process, or breaks the contract there.
+        ConfigError: The configuration cannot be used.
+    """
+    if len(set(hash_seeds)) < 2:  # noqa: PLR2004 -- there is nothing to compare one with
+        msg = f"hash_seeds: got {hash_seeds!r}, expected at least two that differ, like (0, 1)"
+        raise ValueError(msg)
+    request = json.dumps(
+        {
+            "policy": reference,
+            "parameters": dict(parameters or {}),
+            "seeds": list(seeds),
+            "config": load_config(config).to_dict(),
+            "max_turns": max_turns,
+        },
+        default=str,
+    )
+    zones = (_TIME_ZONES[place % len(_TIME_ZONES)] for place in range(len(hash_seeds)))
+    said = [_said(request, hash_seed, zone) for hash_seed, zone in zip(hash_seeds, zones, strict=True)]
+    for hash_seed, other in zip(hash_seeds[1:], said[1:], strict=True):
+        for seed, one_turns, other_turns in zip(seeds, said[0], other, strict=True):
+            _require_equal(one_turns, other_turns, f"{reference}, seed {seed}", (hash_seeds[0], hash_seed))
+
+
+def _said(request: str, hash_seed: int, zone: str) -> list[list[object]]:
+    """Return the turns of each seed in a process of its own."""
+    environ = {
+        **os.environ,
+        "PYTHONHASHSEED": str(hash_seed),
+        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),  # noqa: PTH109 -- a text is wanted
+        "TZ": zone,
+    }
+    done = subprocess.run(  # noqa: S603 -- this interpreter, and a module of this package
+        [sys.executable, "-m", _CHILD], input=request, capture_output=True, encoding="utf-8", env=environ, check=False
+    )
+    if done.returncode:
+        last = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
+        msg = f"a process with PYTHONHASHSEED={hash_seed} failed:\n{last}"
+        raise PolicyConformanceError(msg)
+    return cast("list[list[object]]", json.loads(done.stdout))
+
+
+def _require_equal(one: list[object], other: list[object], place: str, hash_seeds: tuple[int, int]) -> None:
+    for number, (first, second) in enumerate(zip_longest(one, other), 1):
+        if first != second:
+            msg = (
+                f"{place}, turn {number}: {shown(first)} with PYTHONHASHSEED={hash_seeds[0]}, {shown(second)} with "
+                f"{hash_seeds[1]}; sort a set before walking through it, and use no hash() or id()"
+            )
+            raise PolicyConformanceError(msg)

@@ -1,0 +1,482 @@
+"""The kit for policies: those of this package pass, and each check finds the policy that it is there for."""
+
+# ruff: noqa: ANN401, ARG002 -- policies here see anything, and most of them ignore it
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import attrs
+import numpy as np
+import pytest
+
+from ycbench_agents import PolicyStoppedError, make_policy, rollout
+from ycbench_agents.scripted.human import HumanPolicy
+from ycbench_agents.scripted.mixture import MixturePolicy
+from ycbench_agents.scripted.random import RandomPolicy
+from ycbench_agents.scripted.replay import ReplayPolicy
+from ycbench_agents.testing import (
+    PolicyConformanceError,
+    PolicyReport,
+    check_policy,
+    check_policy_in_processes,
+    check_sees_only_observations,
+)
+from ycbench_agents.testing.non_interference import with_other_hidden_fields
+from ycbench_agents.testing.reach import reached_environment
+from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
+from ycbench_env import State, YCBenchEnv, observe
+
+MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
+
+
+class Steady:
+    """Keeps the contract; the faulty policies below change one thing."""
+
+    def reset(self, seed: int) -> None:
+        self.seed = seed
+
+    def act(self, observation: Any) -> Any:
+        return "sim resume" if observation["active_tasks"] else "market browse --limit 1"
+
+
+def person() -> HumanPolicy:
+    return HumanPolicy(lambda prompt: "market browse" if prompt.startswith("turn") else "", lambda _text: None)
+
+
+PASSING: Final[dict[str, Callable[[], Any]]] = {
+    "steady": Steady,
+    "random": RandomPolicy,
+    "replay": lambda: ReplayPolicy(turns=["task list", ["market browse", "task accept --task-id Task-8"], ""]),
+    "replay, then stop": lambda: ReplayPolicy(turns=["task list"], then="stop"),
+    "human": person,
+    "mixture": lambda: MixturePolicy("random", ReplayPolicy(turns=["company status"]), 0.5),
+    "mixture of mixtures": lambda: MixturePolicy(MixturePolicy("random", person(), 0.2), "random", 0.3),
+}
+
+
+@pytest.mark.xfail(strict=True, raises=PolicyConformanceError, reason="trips over turns of others and an empty staff")
+def test_greedy_keeps_the_contract() -> None:
+    check_policy(lambda: make_policy("greedy"))
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_the_policies_of_this_package_keep_the_contract(name: str) -> None:
+    report = check_policy(PASSING[name], max_turns=40)
+    assert [episode.seed for episode in report.episodes] == [1, 2]
+    check_sees_only_observations(PASSING[name])
+
+
+def test_a_report_tells_how_the_episodes_went() -> None:
+    report = check_policy(RandomPolicy, seeds=(3,), config="reference")
+    trajectory = rollout(YCBenchEnv("reference"), RandomPolicy(), 3)
+    (episode,) = report.episodes
+    assert episode.final_funds_cents == trajectory.final_funds_cents
+    assert episode.terminal_reason == trajectory.terminal_reason
+    assert episode.turns == trajectory.turns
+    assert episode.commands == sum(len(info["results"]) for info in trajectory.infos)
+    assert (episode.refused, episode.invalid, episode.stopped) == (0, 0, None)
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        episode.turns = 3  # pyright: ignore[reportAttributeAccessIssue] -- wrong on purpose
+
+
+def test_refused_and_stopped_episodes_are_reported() -> None:
+    def make() -> Any:
+        return ReplayPolicy(turns=["sim resume\ntask list", "task list"], then="stop")
+
+    report = check_policy(make, seeds=(1,))
+    (episode,) = report.episodes
+    assert (episode.turns, episode.commands, episode.refused) == (2, 3, 1)
+    assert report.refused_fraction == 1 / 3
+    assert episode.stopped is not None
+    assert "all 2 turns are played" in episode.stopped
+    assert PolicyReport(()).refused_fraction == 0.0
+
+
+# ---- each check fails for the policy that it is there for
+
+
+class Draws(Steady):
+    def act(self, observation: Any) -> Any:
+        return f"market browse --limit {1 + int(random.random() * 50)}"  # noqa: S311 -- what is wrong with it
+
+
+class DrawsFromNumpy(Steady):
+    def reset(self, seed: int) -> None:
+        np.random.seed(seed)  # noqa: NPY002 -- what is wrong with it
+
+
+class SetsAVariable(Steady):
+    def act(self, observation: Any) -> Any:
+        os.environ["A_POLICY_WAS_HERE"] = "yes"
+        return super().act(observation)
+
+
+class DrawsUnseeded(Steady):
+    def reset(self, seed: int) -> None:
+        self.rng = random.Random()  # noqa: S311 -- what is wrong with it
+
+    def act(self, observation: Any) -> Any:
+        return f"market browse --limit {self.rng.randint(1, 10**6)}"
+
+
+class ReadsAClock(Steady):
+    def act(self, observation: Any) -> Any:
+        return f"market browse --limit {time.perf_counter_ns()}"
+
+
+class CountsInItsClass(Steady):
+    count: ClassVar[list[int]] = [0]
+
+    def act(self, observation: Any) -> Any:
+        self.count[0] += 1
+        return f"market browse --limit {self.count[0]}"
+
+
+class NeverForgets(Steady):
+    def __init__(self) -> None:
+        self.count = 0
+
+    def act(self, observation: Any) -> Any:
+        self.count += 1
+        return f"market browse --limit {self.count}"
+
+
+class EditsAnArray(Steady):
+    def act(self, observation: Any) -> Any:
+        turn = super().act(observation)
+        observation["funds_cents"] += 1
+        return turn
+
+
+class DropsAKey(Steady):
+    def act(self, observation: Any) -> Any:
+        turn = super().act(observation)
+        del observation["events"]
+        return turn
+
+
+class ReplacesAnArray(Steady):
+    def act(self, observation: Any) -> Any:
+        turn = super().act(observation)
+        observation["turn"] = int(observation["turn"])
+        return turn
+
+
+class SaysNothing(Steady):
+    def act(self, observation: Any) -> Any:
+        return None
+
+
+class SaysANumber(Steady):
+    def act(self, observation: Any) -> Any:
+        return ["sim resume", 3]
+
+
+class SaysASet(Steady):
+    def act(self, observation: Any) -> Any:
+        return {"sim resume"}
+
+
+class Chats(Steady):
+    def act(self, observation: Any) -> Any:
+        return "I think I should browse the market"
+
+
+class RefusesASeed(Steady):
+    def reset(self, seed: int) -> None:
+        np.array(seed, np.int32)
+
+
+class NeedsAMarket(Steady):
+    def act(self, observation: Any) -> Any:
+        for result in json.loads(observation["results"]):
+            if result.get("command") == "market browse --limit 1" and "tasks" in result["output"]:
+                return f"task inspect --task-id {result['output']['tasks'][0]['task_id']}"
+        return "market browse --limit 1"
+
+
+class NeedsStaff(Steady):
+    def act(self, observation: Any) -> Any:
+        return f"market browse --limit {12 // int(observation['employees'])}"
+
+
+class NeedsItsOwnAnswers(Steady):
+    def reset(self, seed: int) -> None:
+        self.expected = 0
+
+    def act(self, observation: Any) -> Any:
+        if len(json.loads(observation["results"])) != self.expected:
+            raise LookupError
+        self.expected = 1
+        return "market browse --limit 1"
+
+
+class NeedsWholeAnswers(Steady):
+    def act(self, observation: Any) -> Any:
+        for result in json.loads(observation["results"]):
+            assert "cut" not in result["output"]
+        return super().act(observation)
+
+
+class NeedsTheFirstTurn(Steady):
+    def reset(self, seed: int) -> None:
+        self.began = False
+
+    def act(self, observation: Any) -> Any:
+        self.began = self.began or observation["turn"] == 1
+        assert self.began
+        return super().act(observation)
+
+
+class CannotStandTheEnd(Steady):
+    def act(self, observation: Any) -> Any:
+        assert "The episode is over" not in observation["text"]
+        return super().act(observation)
+
+
+class HoldsAnEnvironment(Steady):
+    def __init__(self) -> None:
+        self.plans = {"worlds": [YCBenchEnv()]}
+
+
+class HoldsAStateInAFunction(Steady):
+    def __init__(self) -> None:
+        env = YCBenchEnv()
+        env.reset(seed=1)
+        state = env.get_state()
+        self.look = lambda: state
+
+
+class Rebels(Steady):
+    def reset(self, seed: int) -> None:
+        msg = "no\nmore"
+        raise RuntimeError(msg)
+
+
+ONE: Final = Steady()
+FAULTY: Final[list[tuple[Any, str]]] = [
+    (Draws, r"seed 1, turn 1: act changed random, which .* a generator of the policy's own, made in reset"),
+    (DrawsFromNumpy, r"reset\(0\) changed numpy\.random"),
+    (SetsAVariable, r"act changed os\.environ"),
+    (DrawsUnseeded, r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations"),
+    (ReadsAClock, r"to the same observations a fresh policy says"),
+    (CountsInItsClass, r"to the same observations a fresh policy says"),
+    (
+        NeverForgets,
+        r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before it was .*limit 11'",
+    ),
+    (EditsAnArray, r"act edited the observation: funds_cents; .*copy what you want"),
+    (DropsAKey, r"act edited the observation: events"),
+    (ReplacesAnArray, r"act edited the observation: turn"),
+    (SaysNothing, r"act returned 'None', expected a text, or a list or tuple of texts"),
+    (SaysANumber, r"act returned .*sim resume.*3.*, expected a text"),
+    (SaysASet, r"act returned .*sim resume.*, expected a text"),
+    (Chats, r"'I think I should browse the market' is no command: .*docs/commands\.md"),
+    (RefusesASeed, r"reset\(1099511627776\) raised OverflowError: .*any non-negative integer"),
+    (Rebels, r"reset\(0\) raised RuntimeError: no more;"),
+    (NeedsAMarket, r"a world with an empty market, turn 2: act raised IndexError: .*A policy must cope with"),
+    (NeedsStaff, r"a world with no employees, turn 1: act raised ZeroDivisionError"),
+    (NeedsItsOwnAnswers, r"seed 1, turn 2 among turns of others: act raised LookupError"),
+    (NeedsWholeAnswers, r"(among turns of others|in the middle of an episode).*: act raised (AssertionError|KeyError)"),
+    (NeedsTheFirstTurn, r"asked for the first time in the middle of an episode, after .*: act raised AssertionError"),
+    (CannotStandTheEnd, r"a world with no employees, turn 13: act raised AssertionError"),
+    (
+        HoldsAnEnvironment,
+        r"holds an environment or a state \(HoldsAnEnvironment > .*dict > list > YCBenchEnv\); decide",
+    ),
+    (HoldsAStateInAFunction, r"holds an environment or a state \(HoldsAStateInAFunction .*function > cell > State\)"),
+    (lambda: ONE, "make returned the same policy twice"),
+    (lambda: 7, r"got a int, expected a policy: an object with reset\(seed\) and act\(observation\)"),
+    (lambda: 1 // 0, "making the policy failed: ZeroDivisionError"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), FAULTY, ids=lambda each: getattr(each, "__name__", None))
+def test_a_faulty_policy_is_told_what_is_wrong(make: Any, message: str) -> None:
+    with pytest.raises(PolicyConformanceError, match=message):
+        check_policy(make, max_turns=10)
+    assert "A_POLICY_WAS_HERE" not in os.environ
+
+
+def test_a_policy_that_does_not_forget_is_found_with_one_seed_too() -> None:
+    with pytest.raises(
+        PolicyConformanceError, match=r"the same policy after another reset says .*; reset\(seed\) must"
+    ):
+        check_policy(NeverForgets, seeds=(1,), max_turns=3)
+
+
+def test_an_episode_that_never_ends_is_found() -> None:
+    with pytest.raises(PolicyConformanceError, match="did not end within 10000 turns; let time pass"):
+        check_policy(Steady, config={"loop": {"auto_advance_after_turns": 0}})
+
+
+def test_a_policy_that_chats_may_be_let_through() -> None:
+    report = check_policy(Chats, seeds=(1,), max_turns=5, allow_invalid=True)
+    assert (report.episodes[0].invalid, report.refused_fraction) == (5, 1.0)
+
+
+def test_no_seeds_are_refused() -> None:
+    with pytest.raises(ValueError, match="seeds: got none, expected at least one"):
+        check_policy(Steady, seeds=())
+
+
+def test_a_failure_is_an_assertion_error_with_its_cause() -> None:
+    with pytest.raises(AssertionError) as failure:
+        check_policy(Rebels)
+    assert isinstance(failure.value.__cause__, RuntimeError)
+
+
+def test_a_policy_that_stops_earlier_when_asked_again_is_found() -> None:
+    class Tires(Steady):
+        left: ClassVar[list[int]] = [8]
+
+        def act(self, observation: Any) -> Any:
+            self.left[0] -= 1
+            if self.left[0] < 0:
+                raise PolicyStoppedError
+            return super().act(observation)
+
+    with pytest.raises(PolicyConformanceError, match="a fresh policy says 'None', before it was"):
+        check_policy(Tires, seeds=(1,), max_turns=5)
+
+
+def test_what_a_policy_shares_with_everybody_is_none_of_its_data() -> None:
+    env = YCBenchEnv()
+    assert reached_environment(RandomPolicy()) is None
+    assert reached_environment(person()) is None
+    assert reached_environment([{"a": (env,)}]) == "list > dict > tuple > YCBenchEnv"
+    assert reached_environment(env.reset) == "method > YCBenchEnv"
+
+
+def test_the_turns_of_others_bring_cut_answers_refusals_and_help() -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    seen = "".join(env.step(turn)[0]["results"] for turn in NUISANCES)
+    for part in ('"output":{"cut":', '"cut_results":', '"error":', '"help":', '"tasks":{"active"'):
+        assert part in seen
+
+
+def test_the_odd_worlds_end_in_each_way_within_the_turns_that_are_played() -> None:
+    texts: list[str] = []
+    for _, config in ODD_WORLDS:
+        env = YCBenchEnv(config)
+        env.reset(seed=1)
+        texts += [env.step("")[0]["text"] for _ in range(24)]
+    for reason in ("bankruptcy", "horizon_end", "max_turns"):
+        assert any(f"The episode is over: {reason}" in text for text in texts)
+
+
+# ---- processes
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "policies_of_mine.py").write_text(
+        "class Sorted:\n"
+        "    names = sorted({f'Task-{number}' for number in range(1, 50)})\n"
+        "    def reset(self, seed):\n"
+        "        print('a policy may print')\n"
+        "    def act(self, observation):\n"
+        "        return f'task inspect --task-id {self.names[0]}'\n"
+        "class Unsorted(Sorted):\n"
+        "    names = list({f'Task-{number}' for number in range(1, 50)})\n"
+        "class Local(Sorted):\n"
+        "    def act(self, observation):\n"
+        "        import time\n"
+        "        return f'market browse --limit {1 + time.gmtime(0).tm_hour + time.localtime(0).tm_hour}'\n"
+        "class Silent(Sorted):\n"
+        "    def act(self, observation):\n"
+        "        return None\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return "policies_of_mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("random", {}), (MIXTURE, {"policy": "random", "other": "random", "epsilon": 0.5})]
+)
+def test_these_policies_say_the_same_in_every_process(name: str, parameters: dict[str, Any]) -> None:
+    check_policy_in_processes(name, parameters=parameters, config="reference", max_turns=60)
+
+
+def test_a_policy_of_ones_own_is_found_by_the_processes_and_may_print(module: str) -> None:
+    check_policy_in_processes(f"{module}:Sorted", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Unsorted", r"Unsorted, seed 1, turn 1: 'task inspect .*' with PYTHONHASHSEED=0, .* with 1; sort a set"),
+        ("Local", r"Local, seed 1, turn 1: 'market browse"),
+        ("Silent", r"a process with PYTHONHASHSEED=0 failed:\n(.|\n)*act returned 'None'"),
+        ("Missing", r"failed:\n(.|\n)*policies_of_mine has no Missing"),
+    ],
+)
+def test_a_policy_that_differs_between_processes_is_found(module: str, name: str, message: str) -> None:
+    with pytest.raises(PolicyConformanceError, match=message):
+        check_policy_in_processes(f"{module}:{name}", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
+
+
+def test_one_process_alone_proves_nothing() -> None:
+    with pytest.raises(ValueError, match=r"hash_seeds: got \(1, 1\), expected at least two that differ"):
+        check_policy_in_processes("random", hash_seeds=(1, 1))
+
+
+# ---- what is hidden
+
+
+class Peeks(Steady):
+    """Looks for an environment in the frames that called it."""
+
+    def act(self, observation: Any) -> Any:
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            for value in frame.f_locals.values():
+                if isinstance(value, YCBenchEnv):
+                    state = value.get_state()
+                    shown = max(range(len(state.clients)), key=lambda place: state.clients[place].loyalty_milli)
+                    return f"market browse --limit {1 + shown}"
+            frame = frame.f_back
+        return super().act(observation)
+
+
+class PeeksLater(Peeks):
+    def act(self, observation: Any) -> Any:
+        return super().act(observation) if observation["turn"] > 3 else Steady.act(self, observation)
+
+
+@pytest.mark.parametrize(("make", "count"), [(Peeks, 0), (PeeksLater, 5)])
+def test_a_policy_that_looks_at_the_environment_is_found(make: Any, count: int) -> None:
+    with pytest.raises(PolicyConformanceError, match=f"seed 1, after {count} turns: .* differs in hidden figures only"):
+        check_sees_only_observations(make, variants=6)
+
+
+def test_the_changed_worlds_look_the_same_and_are_others() -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    env.step(
+        "task accept --task-id Task-8\ntask assign --task-id Task-8 --employees Emp_1,Emp_2\n"
+        "task dispatch --task-id Task-8"
+    )
+    state = env.get_state()
+    other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
+    assert str(observe(other)) == str(observe(state))
+    for name in ("run_seed", "slot_accepts", "clients", "tasks"):
+        assert getattr(other, name) != getattr(state, name)
+    hidden: dict[str, object] = {"run_seed": 0, "slot_accepts": (), "clients": (), "tasks": ()}
+    assert attrs.evolve(other, **hidden) == attrs.evolve(state, **hidden)
+    assert isinstance(other, State)
+
+
+def test_the_kit_takes_three_lines() -> None:
+    report = check_policy(lambda: make_policy("random"), max_turns=20)
+    assert report.episodes
