@@ -34,9 +34,16 @@ class HumanPolicy:
     Args:
         read: Shows a prompt and returns the line that is typed, without its line break; EOFError at the end.
         write: Shows a text.
+
+    Raises:
+        ValueError: One of them cannot be called.
     """
 
     def __init__(self, read: Callable[[str], str] = input, write: Callable[[str], object] = print) -> None:
+        for name, function in (("read", read), ("write", write)):
+            if not callable(function):
+                msg = f"{name}: got {function!r}, expected a function, like {'input' if name == 'read' else 'print'}"
+                raise ValueError(msg)  # noqa: TRY004 -- one kind of error for all that is wrong with parameters
         self._read = read
         self._write = write
         self._greeted = False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ycbench_agents.base import JsonObject, Turn
     from ycbench_env import Observation
 
-__all__ = ["MixturePolicy"]
+__all__ = ["MixturePolicy", "named_policies"]
 
 _FIRST: Final = "policy"
 _OTHER: Final = "other"
@@ -106,6 +106,25 @@ class MixturePolicy:
     def _draw(self) -> str:
         """Return whose the next turn is."""
         return _OTHER if self._rng.random() < self._epsilon else _FIRST
+
+
+def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """Return all policies that a mixture's parameters name, those of mixtures within it included.
+
+    A record is data and may come from anybody: whoever makes a mixture again from one looks here first at whose code
+    would be run.
+
+    Args:
+        parameters: Arguments of ``MixturePolicy`` by name.
+    """
+    names: list[str] = []
+    tables = [parameters]
+    for table in tables:  # grows while it is walked, so that no depth is too deep
+        for key in (_FIRST, _OTHER):
+            name, inner = table.get(key), table.get(f"{key}_parameters")
+            names += [name] if isinstance(name, str) else []
+            tables += [cast("Mapping[str, object]", inner)] if isinstance(inner, Mapping) else []
+    return tuple(names)
 
 
 def _probability(epsilon: object) -> float:

@@ -87,5 +87,11 @@ def test_a_record_of_something_else_is_refused() -> None:
         HumanPolicy().recall(observation, {"reply": "x"})
 
 
+@pytest.mark.parametrize("parameters", [{"read": "input"}, {"write": 3}])
+def test_what_cannot_be_called_is_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"(read|write): got ('input'|3), expected a function, like (input|print)"):
+        HumanPolicy(**parameters)
+
+
 def test_a_person_is_somebody_outside_of_the_process() -> None:
     assert isinstance(HumanPolicy(), DeliberatingPolicy)

@@ -13,7 +13,7 @@ import pytest
 from ycbench_agents import PolicyError, PolicyStoppedError, make_policy, rollout
 from ycbench_agents.records import RunPlan, play_run_sync, read_run, replay_run
 from ycbench_agents.scripted.human import HumanPolicy
-from ycbench_agents.scripted.mixture import MixturePolicy
+from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_env import YCBenchEnv
 
@@ -150,6 +150,18 @@ def test_what_is_no_probability_is_refused(epsilon: Any) -> None:
 def test_bad_parameters_are_refused_with_what_was_expected(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         MixturePolicy(**{"policy": "greedy", **parameters})
+
+
+def test_all_policies_that_parameters_name_are_told_at_any_depth() -> None:
+    inner: dict[str, Any] = {"policy": "greedy", "other": "evil:code", "epsilon": 0.5}
+    assert named_policies({"policy": MIXTURE, "policy_parameters": inner, "other": Says("a")}) == (
+        MIXTURE, "greedy", "evil:code",
+    )  # fmt: skip
+    assert named_policies({}) == ()
+    deep: dict[str, Any] = {"other": "evil:code"}
+    for _ in range(5000):
+        deep = {"policy": "mixture", "policy_parameters": deep}
+    assert named_policies(deep)[-1] == "evil:code"
 
 
 # ---- recorded runs
