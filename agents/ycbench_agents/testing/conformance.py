@@ -19,6 +19,7 @@ import attrs
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_agents.testing.asking import Student, shown
 from ycbench_agents.testing.reach import reached_environment
+from ycbench_agents.testing.recalling import check_recall
 from ycbench_agents.testing.report import EpisodeReport, PolicyConformanceError, PolicyReport
 from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
 from ycbench_env import YCBenchEnv, load_config
@@ -65,7 +66,8 @@ def check_policy(
     same to the same observations, pickled and copied; it edits no observation; it leaves the random generators and the
     environment variables of the process alone; it holds no environment and no state; it copes with worlds without
     staff, market or money, with observations after the end, with a turn of somebody else before each of its own, and
-    with being asked first in the middle of an episode. See also ``check_policy_in_processes``.
+    with being asked first in the middle of an episode; one that waits for somebody outside (``DeliberatingPolicy``)
+    recalls what it decided. See also ``check_policy_in_processes``.
 
     Args:
         make: Makes a fresh policy each time it is called; a class without arguments, or a function.
@@ -90,6 +92,7 @@ def check_policy(
         _check_again(Student(make, allow_invalid=allow_invalid), played, _FRESH)
     for played in episodes:
         _check_again(veteran, played, _RESET)
+    check_recall(make, seeds[0], episodes[0].observations)
     for name, odd in ODD_WORLDS:
         _check_world(Student(make, allow_invalid=allow_invalid), load_config(odd, environ={}), f"a world with {name}")
     _check_among_others(make, world, seeds[0], allow_invalid=allow_invalid)

@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 import pytest
 
-from ycbench_agents import PolicyStoppedError, make_policy, rollout
+from ycbench_agents import Decision, DeliberatingPolicy, PolicyStoppedError, make_policy, rollout
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy
 from ycbench_agents.scripted.random import RandomPolicy
@@ -372,6 +372,52 @@ def test_the_odd_worlds_end_in_each_way_within_the_turns_that_are_played() -> No
         texts += [env.step("")[0]["text"] for _ in range(24)]
     for reason in ("bankruptcy", "horizon_end", "max_turns"):
         assert any(f"The episode is over: {reason}" in text for text in texts)
+
+
+# ---- recalling
+
+
+class Thinks(Steady):
+    async def decide(self, observation: Any) -> Decision:
+        turn = self.act(observation)
+        return Decision(turn, {"said": turn})
+
+    def recall(self, observation: Any, trace: Any) -> Any:
+        return trace["said"]
+
+
+class ThinksOfSets(Thinks):
+    async def decide(self, observation: Any) -> Decision:
+        return Decision("task list", {"said": {"task list"}})  # pyright: ignore[reportArgumentType] -- wrong on purpose
+
+
+class RecallsNothing(Thinks):
+    def recall(self, observation: Any, trace: Any) -> Any:
+        return ""
+
+
+class RefusesToRecall(Thinks):
+    def recall(self, observation: Any, trace: Any) -> Any:
+        msg = "another history"
+        raise ValueError(msg)
+
+
+def test_a_policy_that_recalls_its_decisions_keeps_the_contract() -> None:
+    assert isinstance(Thinks(), DeliberatingPolicy)
+    check_policy(Thinks, seeds=(1,), max_turns=5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (ThinksOfSets, r"turn 1: what decide returned cannot be recalled: .*not JSON serializable; a trace is JSON"),
+        (RefusesToRecall, r"turn 1: what decide returned cannot be recalled: another history"),
+        (RecallsNothing, r"turn 1: recall says '', decide said 'market browse --limit 1'; keep the turn in the trace"),
+    ],
+)
+def test_a_policy_that_recalls_something_else_is_found(make: Any, message: str) -> None:
+    with pytest.raises(PolicyConformanceError, match=message):
+        check_policy(make, seeds=(1,), max_turns=5)
 
 
 # ---- processes
