@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from ycbench_agents.base import Turn
     from ycbench_env import Observation
 
-__all__ = ["PolicyFactory", "Student", "shown"]
-
-PolicyFactory = "Callable[[], Policy]"
-"""Makes a fresh policy each time it is called."""
+__all__ = ["Student", "shown"]
 
 _SHOWN: Final = 200
 

@@ -7,17 +7,15 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import attrs
 import numpy as np
 import pytest
 
-from ycbench_agents import Decision, DeliberatingPolicy, PolicyStoppedError, make_policy, rollout
+from ycbench_agents import PolicyStoppedError, make_policy, rollout
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy
 from ycbench_agents.scripted.random import RandomPolicy
@@ -26,15 +24,11 @@ from ycbench_agents.testing import (
     PolicyConformanceError,
     PolicyReport,
     check_policy,
-    check_policy_in_processes,
     check_sees_only_observations,
 )
-from ycbench_agents.testing.non_interference import with_other_hidden_fields
 from ycbench_agents.testing.reach import reached_environment
 from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
-from ycbench_env import State, YCBenchEnv, observe
-
-MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
+from ycbench_env import YCBenchEnv
 
 
 class Steady:
@@ -372,155 +366,6 @@ def test_the_odd_worlds_end_in_each_way_within_the_turns_that_are_played() -> No
         texts += [env.step("")[0]["text"] for _ in range(24)]
     for reason in ("bankruptcy", "horizon_end", "max_turns"):
         assert any(f"The episode is over: {reason}" in text for text in texts)
-
-
-# ---- recalling
-
-
-class Thinks(Steady):
-    async def decide(self, observation: Any) -> Decision:
-        turn = self.act(observation)
-        return Decision(turn, {"said": turn})
-
-    def recall(self, observation: Any, trace: Any) -> Any:
-        return trace["said"]
-
-
-class ThinksOfSets(Thinks):
-    async def decide(self, observation: Any) -> Decision:
-        return Decision("task list", {"said": {"task list"}})  # pyright: ignore[reportArgumentType] -- wrong on purpose
-
-
-class RecallsNothing(Thinks):
-    def recall(self, observation: Any, trace: Any) -> Any:
-        return ""
-
-
-class RefusesToRecall(Thinks):
-    def recall(self, observation: Any, trace: Any) -> Any:
-        msg = "another history"
-        raise ValueError(msg)
-
-
-def test_a_policy_that_recalls_its_decisions_keeps_the_contract() -> None:
-    assert isinstance(Thinks(), DeliberatingPolicy)
-    check_policy(Thinks, seeds=(1,), max_turns=5)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (ThinksOfSets, r"turn 1: what decide returned cannot be recalled: .*not JSON serializable; a trace is JSON"),
-        (RefusesToRecall, r"turn 1: what decide returned cannot be recalled: another history"),
-        (RecallsNothing, r"turn 1: recall says '', decide said 'market browse --limit 1'; keep the turn in the trace"),
-    ],
-)
-def test_a_policy_that_recalls_something_else_is_found(make: Any, message: str) -> None:
-    with pytest.raises(PolicyConformanceError, match=message):
-        check_policy(make, seeds=(1,), max_turns=5)
-
-
-# ---- processes
-
-
-@pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "policies_of_mine.py").write_text(
-        "class Sorted:\n"
-        "    names = sorted({f'Task-{number}' for number in range(1, 50)})\n"
-        "    def reset(self, seed):\n"
-        "        print('a policy may print')\n"
-        "    def act(self, observation):\n"
-        "        return f'task inspect --task-id {self.names[0]}'\n"
-        "class Unsorted(Sorted):\n"
-        "    names = list({f'Task-{number}' for number in range(1, 50)})\n"
-        "class Local(Sorted):\n"
-        "    def act(self, observation):\n"
-        "        import time\n"
-        "        return f'market browse --limit {1 + time.gmtime(0).tm_hour + time.localtime(0).tm_hour}'\n"
-        "class Silent(Sorted):\n"
-        "    def act(self, observation):\n"
-        "        return None\n",
-        encoding="utf-8",
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    return "policies_of_mine"
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters"), [("random", {}), (MIXTURE, {"policy": "random", "other": "random", "epsilon": 0.5})]
-)
-def test_these_policies_say_the_same_in_every_process(name: str, parameters: dict[str, Any]) -> None:
-    check_policy_in_processes(name, parameters=parameters, config="reference", max_turns=60)
-
-
-def test_a_policy_of_ones_own_is_found_by_the_processes_and_may_print(module: str) -> None:
-    check_policy_in_processes(f"{module}:Sorted", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("Unsorted", r"Unsorted, seed 1, turn 1: 'task inspect .*' with PYTHONHASHSEED=0, .* with 1; sort a set"),
-        ("Local", r"Local, seed 1, turn 1: 'market browse"),
-        ("Silent", r"a process with PYTHONHASHSEED=0 failed:\n(.|\n)*act returned 'None'"),
-        ("Missing", r"failed:\n(.|\n)*policies_of_mine has no Missing"),
-    ],
-)
-def test_a_policy_that_differs_between_processes_is_found(module: str, name: str, message: str) -> None:
-    with pytest.raises(PolicyConformanceError, match=message):
-        check_policy_in_processes(f"{module}:{name}", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
-
-
-def test_one_process_alone_proves_nothing() -> None:
-    with pytest.raises(ValueError, match=r"hash_seeds: got \(1, 1\), expected at least two that differ"):
-        check_policy_in_processes("random", hash_seeds=(1, 1))
-
-
-# ---- what is hidden
-
-
-class Peeks(Steady):
-    """Looks for an environment in the frames that called it."""
-
-    def act(self, observation: Any) -> Any:
-        frame: Any = sys._getframe(1)
-        while frame is not None:
-            for value in frame.f_locals.values():
-                if isinstance(value, YCBenchEnv):
-                    state = value.get_state()
-                    shown = max(range(len(state.clients)), key=lambda place: state.clients[place].loyalty_milli)
-                    return f"market browse --limit {1 + shown}"
-            frame = frame.f_back
-        return super().act(observation)
-
-
-class PeeksLater(Peeks):
-    def act(self, observation: Any) -> Any:
-        return super().act(observation) if observation["turn"] > 3 else Steady.act(self, observation)
-
-
-@pytest.mark.parametrize(("make", "count"), [(Peeks, 0), (PeeksLater, 5)])
-def test_a_policy_that_looks_at_the_environment_is_found(make: Any, count: int) -> None:
-    with pytest.raises(PolicyConformanceError, match=f"seed 1, after {count} turns: .* differs in hidden figures only"):
-        check_sees_only_observations(make, variants=6)
-
-
-def test_the_changed_worlds_look_the_same_and_are_others() -> None:
-    env = YCBenchEnv()
-    env.reset(seed=1)
-    env.step(
-        "task accept --task-id Task-8\ntask assign --task-id Task-8 --employees Emp_1,Emp_2\n"
-        "task dispatch --task-id Task-8"
-    )
-    state = env.get_state()
-    other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
-    assert str(observe(other)) == str(observe(state))
-    for name in ("run_seed", "slot_accepts", "clients", "tasks"):
-        assert getattr(other, name) != getattr(state, name)
-    hidden: dict[str, object] = {"run_seed": 0, "slot_accepts": (), "clients": (), "tasks": ()}
-    assert attrs.evolve(other, **hidden) == attrs.evolve(state, **hidden)
-    assert isinstance(other, State)
 
 
 def test_the_kit_takes_three_lines() -> None:
