@@ -45,12 +45,17 @@ def person() -> HumanPolicy:
     return HumanPolicy(lambda prompt: "market browse" if prompt.startswith("turn") else "", lambda _text: None)
 
 
+def leaves(_prompt: str) -> str:
+    raise EOFError
+
+
 PASSING: Final[dict[str, Callable[[], Any]]] = {
     "steady": Steady,
     "random": RandomPolicy,
     "replay": lambda: ReplayPolicy(turns=["task list", ["market browse", "task accept --task-id Task-8"], ""]),
     "replay, then stop": lambda: ReplayPolicy(turns=["task list"], then="stop"),
     "human": person,
+    "human who leaves at once": lambda: HumanPolicy(leaves, lambda _text: None),
     "mixture": lambda: MixturePolicy("random", ReplayPolicy(turns=["company status"]), 0.5),
     "mixture of mixtures": lambda: MixturePolicy(MixturePolicy("random", person(), 0.2), "random", 0.3),
 }
