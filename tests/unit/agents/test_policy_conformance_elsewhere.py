@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from ycbench_agents import Decision, DeliberatingPolicy
+from ycbench_agents import Decision, DeliberatingPolicy, PolicyStoppedError
 from ycbench_agents.testing import (
     PolicyConformanceError,
     check_policy,
@@ -61,6 +61,15 @@ class RefusesToRecall(Thinks):
     def recall(self, observation: Any, trace: Any) -> Any:
         msg = "another history"
         raise ValueError(msg)
+
+
+class CannotBeAsked(Thinks):
+    async def decide(self, observation: Any) -> Decision:
+        raise PolicyStoppedError
+
+
+def test_a_policy_that_nobody_answers_has_nothing_to_recall() -> None:
+    assert check_policy(CannotBeAsked, seeds=(1,), max_turns=5).episodes[0].turns == 5
 
 
 def test_a_policy_that_recalls_its_decisions_keeps_the_contract() -> None:
