@@ -59,7 +59,7 @@ MULTI = {
 
 
 class Hiding(gym.ObservationWrapper[Observation, str | Sequence[str], Observation]):
-    """A world that hides the staff's rates and lists tasks that cannot be accepted yet, as another rule set may."""
+    """A world that hides the staff's rates, as another rule set may."""
 
     def observation(self, observation: Observation) -> Observation:
         results = json.loads(observation["results"])
@@ -183,7 +183,8 @@ def test_prestige_refuses_a_goal_that_is_no_prestige(until: float) -> None:
 
 def test_conservative_leaves_work_that_grew_and_takes_nothing_more_of_that_client() -> None:
     market = [tiny_task(1), tiny_task(2, client=ADVERSARIAL, reward_cents=4_000_000), tiny_task(3, client=ADVERSARIAL)]
-    steps = played(ConservativePolicy(), tiny_state(market=market), 12)
+    config = tiny_config(deadline_min_biz_days=10)  # 800 units take 40 hours of 90: it would even be in time
+    steps = played(ConservativePolicy(), tiny_state(config, market=market), 12)
     accepted = commands(steps, "task accept")
     assert accepted[:2] == ["Task-2", "Task-1"]
     assert "Task-3" not in accepted
@@ -244,6 +245,7 @@ def test_idle_pays_payrolls_until_the_funds_are_gone() -> None:
     assert trajectory.final_funds_cents == 20_000_000 - 6 * 3_800_503
     assert trajectory.observations[-1]["sim_time"] == "2025-07-01T09:00:00"
     assert trajectory.terminal_reason == "bankruptcy"
+    assert set(trajectory.actions) == {""}
     assert trajectory.turns == 6 * 5  # each payroll is a forced advance, after five turns
 
 
@@ -281,8 +283,14 @@ def test_adversary_chaser_stays_with_the_client_whose_work_grows() -> None:
     assert len(accepted) > 1
     assert "Task-1" not in accepted
     assert commands(steps, "task dispatch") == accepted
-    steps = played(AdversaryChaserPolicy(), tiny_state(market=market[:1]), 2)
-    assert commands(steps, "task dispatch") == ["Task-1"]
+
+
+def test_adversary_chaser_begins_with_what_pays_best_and_forgets_its_clients_in_a_new_episode() -> None:
+    chaser = AdversaryChaserPolicy()
+    market = [tiny_task(1, reward_cents=2_000_000), tiny_task(2, client=ADVERSARIAL, reward_cents=3_000_000)]
+    assert commands(played(chaser, tiny_state(market=market), 4), "task dispatch")[0] == "Task-2"
+    market[1] = tiny_task(2, client=ADVERSARIAL, reward_cents=500_000)
+    assert commands(played(chaser, tiny_state(market=market), 2), "task dispatch") == ["Task-1"]
 
 
 # ---------------------------------------------------------------- any world

@@ -13,12 +13,14 @@ from ycbench_env import Config, YCBenchEnv, load_config
 
 CANARIES = {"accept_all": AcceptAllPolicy, "adversary_chaser": AdversaryChaserPolicy}
 SEEDS = range(1, 21)
+_MOST_TURNS = 200  # greedy needs under 100; a canary that pays could play for minutes
 
 
 def worth(config: Config, name: str, seed: int) -> int:
     """Return the final funds in cents, a bankrupt company's being 0: how deep it falls is the last payroll's size."""
     policy = CANARIES[name]() if name in CANARIES else make_policy(name)
-    return max(0, rollout(YCBenchEnv(config), policy, seed).final_funds_cents)
+    trajectory = rollout(YCBenchEnv(config), policy, seed, max_turns=_MOST_TURNS)
+    return max(0, trajectory.final_funds_cents)
 
 
 @functools.cache
