@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["PolicyError", "make_policy", "policy_names"]
 
 _POLICIES: Final = {
+    "accept_all": "ycbench_agents.scripted.accept_all:AcceptAllPolicy",
+    "adversary_chaser": "ycbench_agents.scripted.adversary_chaser:AdversaryChaserPolicy",
+    "conservative": "ycbench_agents.scripted.conservative:ConservativePolicy",
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
+    "human": "ycbench_agents.scripted.human:HumanPolicy",
+    "idle": "ycbench_agents.scripted.idle:IdlePolicy",
     "llm": "ycbench_agents.llm.making:make_llm_policy",
+    "mixture": "ycbench_agents.scripted.mixture:MixturePolicy",
+    "prestige": "ycbench_agents.scripted.prestige:PrestigePolicy",
     "random": "ycbench_agents.scripted.random:RandomPolicy",
+    "replay": "ycbench_agents.scripted.replay:ReplayPolicy",
+    "throughput": "ycbench_agents.scripted.throughput:ThroughputPolicy",
 }
 _REFERENCE: Final = re.compile(r"(?P<module>\w+(?:\.\w+)*):(?P<attribute>\w+(?:\.\w+)*)")  # as entry points have it
 _FILE: Final = re.compile(r"(\w+)\.py:(\w+)")

@@ -29,7 +29,7 @@ class GreedyPolicy:
         if observation["active_tasks"] > 0:
             return f"{_WAIT}\n{_LOOK}"
         best = _best_listed(observation["results"])
-        if best is None:
+        if best is None or observation["employees"] == 0:
             return _LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
         everybody = ",".join(f"Emp_{number}" for number in range(1, int(observation["employees"]) + 1))
         return "\n".join(
@@ -44,7 +44,9 @@ class GreedyPolicy:
 
 
 def _best_listed(results: str) -> str | None:
-    """Return the id of the first task that the last answer lists, None when it lists none."""
+    """Return the id of the first task that the last answer lists, None when it lists none or is no look."""
     answers = json.loads(results)
-    listed = answers[-1]["output"].get("tasks") if answers else None
+    if not answers or not answers[-1].get("command", "").startswith("market browse"):
+        return None
+    listed = answers[-1]["output"].get("tasks")
     return listed[0]["task_id"] if listed else None

@@ -191,21 +191,41 @@ def edited(runs: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     return path.parent
 
 
+def directly(command: list[str]) -> tuple[str, dict[str, Any]]:
+    return "subprocess:Popen", {"args": command}
+
+
+def in_a_mixture(command: list[str]) -> tuple[str, dict[str, Any]]:
+    return "mixture", {"policy": "subprocess:Popen", "policy_parameters": {"args": command}, "other": "random"}
+
+
+def in_a_mixture_of_mixtures(command: list[str]) -> tuple[str, dict[str, Any]]:
+    name, parameters = in_a_mixture(command)
+    return name, {"policy": "greedy", "other": "mixture", "other_parameters": parameters}
+
+
+@pytest.mark.parametrize("naming", [directly, in_a_mixture, in_a_mixture_of_mixtures])
 def test_code_that_a_record_names_is_run_only_when_a_person_names_it_too(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    naming: Callable[[list[str]], tuple[str, dict[str, Any]]],
+    runs: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     main(["run", "--policy", "greedy", "--seeds", "3", "--records", str(runs), "--max-turns", "3", "--quiet"])
     made = tmp_path / "made"
+    policy, parameters = naming(["touch", str(made)])
 
     def name_a_program(document: dict[str, Any]) -> None:
-        document["identity"]["policy"] = "subprocess:Popen"
-        document["identity"]["settings"] = {"parameters": {"args": ["touch", str(made)]}}
+        document["identity"]["policy"] = policy
+        document["identity"]["settings"] = {"parameters": parameters}
         document["outcome"] = {**document["outcome"], "status": "running"}
 
     folder = edited(runs, name_a_program)
     capsys.readouterr()
     assert main(["resume", str(folder), "--quiet"]) == 2
-    assert "--policy subprocess:Popen" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "would run subprocess:Popen" in told
+    assert f"--policy {policy}" in told
     assert main(["replay", str(folder)]) == 0
     assert "the policy was not asked" in capsys.readouterr().out
     assert main(["export", str(folder)]) == 0

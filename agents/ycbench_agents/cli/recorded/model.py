@@ -13,6 +13,7 @@ from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.llm.address import OPENAI_URL, is_openai
 from ycbench_agents.llm.message import ModelError
 from ycbench_agents.records.error import RecordError
+from ycbench_agents.scripted.mixture import named_policies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +99,7 @@ class Trusted:
     """What a person says again when a record is gone on with: a record is data, and may come from anybody.
 
     Args:
-        policy: Value of ``--policy``, needed for a class of one's own, whose code then runs.
+        policy: Value of ``--policy``, needed for a class of one's own, whose code then runs, also within a mixture.
         base_url: Value of ``--base-url``, needed where a key would be sent to a server elsewhere.
         api_key_variable: Value of ``--api-key-variable``, needed for another variable than the usual one.
         headers: Values of ``--header``, of which records have the names only.
@@ -136,24 +137,33 @@ def replaying_policy(record: RunRecord, trusted: Trusted) -> Policy | None:
     """
     if record.identity.policy == LLM:
         return _recorded_model(record, trusted, lambda _settings: _Nobody())
-    return None if _is_foreign(record, trusted) else _recorded_script(record, trusted)
+    return None if _foreign(record, trusted) else _recorded_script(record, trusted)
 
 
-def _is_foreign(record: RunRecord, trusted: Trusted) -> bool:
-    """Return whether a record names code outside of this package that nobody has said to trust."""
-    return ":" in record.identity.policy and trusted.policy != record.identity.policy
+def _foreign(record: RunRecord, trusted: Trusted) -> tuple[str, ...]:
+    """Return what a record names that nobody has said to trust: code outside of this package, servers to be asked."""
+    name = record.identity.policy
+    if trusted.policy == name:
+        return ()
+    inner = named_policies(_parameters(record))
+    return tuple(each for each in (name, *inner) if ":" in each) + tuple(each for each in inner if each == LLM)
+
+
+def _parameters(record: RunRecord) -> JsonObject:
+    parameters = record.identity.settings.get("parameters", {})
+    return parameters if isinstance(parameters, dict) else {}
 
 
 def _recorded_script(record: RunRecord, trusted: Trusted) -> Policy:
-    name, parameters = record.identity.policy, record.identity.settings.get("parameters", {})
-    if _is_foreign(record, trusted):
+    name = record.identity.policy
+    if foreign := _foreign(record, trusted):
         msg = (
-            f"{record.folder}: its policy {name!r} is code outside of this package, which would be run; say that you "
-            f"trust it with --policy {name}"
+            f"{record.folder}: its policy {name!r} would run {' and '.join(foreign)}, which may be anything; say that "
+            f"you trust it with --policy {name}"
         )
         raise UsageError(msg)
     try:
-        return make_policy_here(name, parameters if isinstance(parameters, dict) else {})
+        return make_policy_here(name, _parameters(record))
     except (TypeError, ValueError) as error:
         raise _not_again(record, error) from None
 
