@@ -25,8 +25,10 @@ __all__ = [
     "Offer",
     "OwnTask",
     "Work",
+    "accepted",
     "clients",
     "completions",
+    "ends_with",
     "inspections",
     "offers",
     "own_tasks",
@@ -175,6 +177,19 @@ def _verb(command: str) -> str:
 def refused(observation: Observation) -> tuple[str, ...]:
     """Return the commands of the last turn that were not carried out."""
     return tuple(result["command"] for result in _results(observation["results"]) if not result.get("ok", True))
+
+
+def accepted(observation: Observation) -> int:
+    """Return how many tasks were accepted in the last turn."""
+    return sum(1 for _ in _outputs(observation, "task accept"))
+
+
+def ends_with(observation: Observation, commands: Sequence[str]) -> bool:
+    """Return whether the last turn ended with these commands, all of them carried out and their answers told whole."""
+    last = _results(observation["results"])[-len(commands) :] if commands else ()
+    return [result.get("command") for result in last] == list(commands) and all(
+        result["ok"] and not _NO_ANSWER & result["output"].keys() for result in last
+    )
 
 
 def offers(observation: Observation) -> tuple[Offer, ...]:

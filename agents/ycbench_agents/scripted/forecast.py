@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -46,13 +48,18 @@ def hours_of_work(work: Work, team: Sequence[Employee], *, tasks_each: int = 1) 
 
 def business_hours(start: dt.datetime, end: dt.datetime) -> float:
     """Return the business hours, Monday to Friday 9 to 18, between two instants; 0 when the second is earlier."""
-    hours, day = 0.0, start.replace(hour=0, minute=0, second=0, microsecond=0)
-    while day < end:
-        if day.weekday() < _SATURDAY:
-            opening, closing = day.replace(hour=_START), day.replace(hour=_END)
-            hours += max(0.0, (min(end, closing) - max(start, opening)) / _HOUR)
-        day += dt.timedelta(days=1)
-    return hours
+    if end <= start:
+        return 0.0
+    whole_days = int(np.busday_count(start.date(), end.date()))
+    return whole_days * float(_END - _START) + _hours_of_its_day(end) - _hours_of_its_day(start)
+
+
+def _hours_of_its_day(instant: dt.datetime) -> float:
+    """Return the business hours between the start of a day and an instant of it."""
+    if instant.weekday() >= _SATURDAY:
+        return 0.0
+    opening = instant.replace(hour=_START, minute=0, second=0, microsecond=0)
+    return min(max(0.0, (instant - opening) / _HOUR), float(_END - _START))
 
 
 def add_business_hours(start: dt.datetime, hours: float) -> dt.datetime:

@@ -1,0 +1,260 @@
+"""Expert: a strong player that sees only what an agent sees.
+
+After every step in time it looks at staff, clients, company and market. It accepts one task of each client and inspects
+it before anybody works on it: work that grew shows a client that cheats, at no cost, and for such a client it never
+works. Everybody who is free goes into a small team on the task that is worth most for an hour of their time; what a
+task is worth, also for the rest of the year, is in ``valuation``, who does it in ``staffing``.
+
+It knows the rules that every agent is told and has seen no hidden figure, no seed and no other year. It accepts nothing
+that it does not mean to work on, its one probe of each client aside, and takes nothing for granted that it did: what it
+acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.expert.situation import MOST_LISTED, read_situation, units
+from ycbench_agents.scripted.expert.staffing import Candidate, best_job, person, staff_jobs
+from ycbench_agents.scripted.expert.valuation import Valuation, Weights
+from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterator, Sequence
+
+    from ycbench_agents.scripted.answer import Inspection, Offer, Work
+    from ycbench_agents.scripted.expert.situation import Situation
+    from ycbench_agents.scripted.expert.staffing import Job, Person
+    from ycbench_env import Observation
+
+__all__ = ["ExpertPolicy", "Weights"]
+
+_WAIT: Final = "sim resume"
+_INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
+_WORKDAY_HOURS: Final = 9.0
+_DEADLINE_DAYS: Final = 7  # at least
+_DEADLINE_UNITS_A_DAY: Final = 150.0
+_SLACK_HOURS: Final = 1.0  # after which a task that should have ended is looked at
+_SOON_HOURS: Final = 27.0  # within which somebody busy may be counted on
+_FASTEST: Final = 24 - 9  # hours a day that progress can count, where it counts until midnight
+
+
+class ExpertPolicy:
+    """Probes each client once, then works for the honest ones, in small teams, by worth for an hour.
+
+    Args:
+        weights: What counts how much; None for the usual ones.
+    """
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        self._weights = weights or Weights()
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the last episode; nothing is drawn, so the seed does not matter."""
+        del seed
+        self._looks: tuple[str, ...] = ()
+        self._honest: dict[str, bool] = {}
+        self._probes: dict[str, Offer] = {}  # accepted, not inspected yet
+        self._in_hand: dict[str, Offer] = {}  # accepted, honest, not begun
+        self._ends: dict[str, dt.datetime] = {}  # when an active task should end
+        self._joins: dict[str, str] = {}  # who joins which active task once they are free
+        self._doubtful: tuple[str, ...] = ()  # active tasks that are none of its own, or late
+        self._units_a_day = _DEADLINE_UNITS_A_DAY
+        self._limit: int | None = None  # of open tasks, as far as refusals told
+        self._open_before = 0
+        self._month = 0
+
+    def act(self, observation: Observation) -> str:
+        """Return the next turn; every turn ends with the looks that the next decision needs."""
+        situation = self.learn(observation)
+        return self.look() if situation is None else self.decide(situation)
+
+    def look(self) -> str:
+        """Return the questions that end each turn: those that may be long last, so that the others find room."""
+        own = (*self._probes, *self._in_hand, *self._doubtful)
+        inspections = (f"task inspect --task-id {task_id}" for task_id in own)
+        market = f"market browse --limit {MOST_LISTED}"
+        held = () if self._limit is None else ("task list --status planned",)
+        self._looks = ("employee list", "client list", "company status", *held, *inspections, market)
+        return "\n".join(self._looks)
+
+    # ---- learning
+
+    def learn(self, observation: Observation) -> Situation | None:
+        """Return what the last turn's looks show, None when they were not asked; remember what is worth it."""
+        self._learn_limit(observation)
+        if not answer.ends_with(observation, self._looks):
+            return None
+        situation = read_situation(observation)
+        for task in situation.inspections:
+            if task.task_id in self._probes:
+                self._learn_client(self._probes.pop(task.task_id), task, situation.now)
+            if task.status != "planned" or task.deadline is None or task.deadline <= situation.now:
+                self._in_hand.pop(task.task_id, None)
+        self._open_before = situation.open_tasks
+        if situation.now.month != self._month:  # ask again now and then: it may have been something else
+            self._month, self._limit = situation.now.month, None
+        return situation
+
+    def _learn_limit(self, observation: Observation) -> None:
+        """Take in which tasks were not to be had, and how many the company had when that happened."""
+        accepts = [command for command in answer.refused(observation) if command.startswith("task accept")]
+        for command in accepts:
+            self._probes.pop(command.split()[-1], None)
+        if accepts:
+            self._limit = max(1, self._open_before + answer.accepted(observation))
+
+    def _learn_client(self, offer: Offer, task: Inspection, now: dt.datetime) -> None:
+        """Take in what an accepted task turned out to be."""
+        honest = units(task.work) <= _INFLATED * units(offer.work)
+        self._honest[offer.client] = honest
+        if not honest or task.deadline is None:
+            return
+        self._in_hand[task.task_id] = offer
+        days = business_hours(now, task.deadline) / _WORKDAY_HOURS
+        if days > 0 and round(days) != self._deadline_days(task.work):
+            self._units_a_day = max(each for _, each in task.work) / days
+
+    # ---- deciding
+
+    def decide(self, situation: Situation) -> str:
+        """Return the next turn: settle doubts, probe clients, or put everybody to work and let time pass."""
+        if doubts := self._doubts(situation):
+            self._doubtful = doubts
+            return self.look()
+        self._doubtful = ()
+        if hopeless := tuple(self._hopeless(situation)):
+            return "\n".join((*_cancel(hopeless), self.look()))
+        commands = self._make_room(situation)
+        valuation = self.appraise(situation)
+        if probes := self._choose_probes(valuation):
+            self._probes.update((offer.task_id, offer) for offer in probes)
+            commands += [f"task accept --task-id {offer.task_id}" for offer in probes]
+            return "\n".join((*commands, self.look()))
+        commands += self._join(situation)
+        jobs = tuple(
+            staff_jobs(
+                tuple(self._candidates(valuation)),
+                tuple(self._available(situation)),
+                valuation,
+                room=self._room(),
+                smallest=self._smallest_team(situation),
+            )
+        )
+        commands += [command for job in jobs for command in self._begin(job, situation.now)]
+        if jobs or len(situation.free) < len(situation.staff):
+            commands.append(_WAIT)
+        return "\n".join((*commands, self.look()))
+
+    def appraise(self, situation: Situation) -> Valuation:
+        """Return what offers are worth, given the clients that are known to be honest."""
+        return Valuation(situation, frozenset(name for name, known in self._honest.items() if known), self._weights)
+
+    def _doubts(self, situation: Situation) -> tuple[str, ...]:
+        """Return the active tasks that need a close look: not begun by this policy, or late."""
+        seen = {task.task_id for task in situation.inspections}
+        active = dict.fromkeys(task_id for member in situation.staff for task_id in member.active_tasks)
+        early = {task_id for task_id, end in self._ends.items() if business_hours(end, situation.now) <= _SLACK_HOURS}
+        return tuple(task_id for task_id in active if task_id not in early and task_id not in seen)
+
+    def _hopeless(self, situation: Situation) -> Iterator[str]:
+        """Yield the active tasks that cannot end in time, and expect the others when they can."""
+        members = {member.name: member for member in situation.staff}
+        for task in situation.inspections:
+            if task.status != "active" or task.deadline is None:
+                continue
+            team = [members[name] for name in task.team if name in members]
+            busiest = max((len(member.active_tasks) for member in team), default=1)
+            hours = hours_of_work(task.remaining, team, tasks_each=max(1, busiest))
+            available = min(business_hours(situation.now, task.deadline), situation.hours_left)
+            if hours * _WORKDAY_HOURS / _FASTEST > available:
+                yield task.task_id
+            else:
+                self._ends[task.task_id] = add_business_hours(situation.now, hours)
+
+    def _join(self, situation: Situation) -> Iterator[str]:
+        """Yield the commands that put those who became free on the tasks that count on them."""
+        active = {task_id for member in situation.staff for task_id in member.active_tasks}
+        self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
+        for member in situation.free:
+            if task_id := self._joins.get(member.name):
+                yield f"task assign --task-id {task_id} --employees {member.name}"
+
+    def _available(self, situation: Situation) -> Iterator[Person]:
+        """Yield those who are free, and those who soon will be, unless a task counts on them."""
+        for member in situation.staff:
+            if member.name in self._joins:
+                continue
+            if not member.active_tasks:
+                yield person(member)
+            elif len(member.active_tasks) == 1 and member.active_tasks[0] in self._ends:
+                wait = business_hours(situation.now, self._ends[member.active_tasks[0]])
+                if 0 < wait <= _SOON_HOURS:
+                    yield person(member, wait)
+
+    def _make_room(self, situation: Situation) -> list[str]:
+        """Return commands that give up tasks which nobody will begin, where their number is limited."""
+        useless = [task_id for task_id in situation.planned if task_id not in self._in_hand]
+        self._open_before -= len(useless)
+        return list(_cancel(useless))
+
+    def _room(self) -> int | None:
+        """Return how many tasks may be accepted now, None for any number."""
+        return None if self._limit is None else max(0, self._limit - self._open_before)
+
+    def _smallest_team(self, situation: Situation) -> int:
+        """Return how many must work together so that nobody is left over when only so many tasks can be open."""
+        return 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
+
+    def _choose_probes(self, valuation: Valuation) -> tuple[Offer, ...]:
+        """Return one offer of each client that is not known yet: the one that would be best if it were honest."""
+        offers: dict[str, list[Offer]] = {}
+        for offer in valuation.situation.offers:
+            if offer.client not in self._honest:
+                offers.setdefault(offer.client, []).append(offer)
+        everybody = [person(member) for member in valuation.situation.staff]
+        jobs = [
+            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation)
+            for name in sorted(offers)
+        ]
+        return tuple(job.candidate.offer for job in jobs if job is not None)[: self._room()]
+
+    def _candidates(self, valuation: Valuation) -> Iterator[Candidate]:
+        """Yield what could be begun: what was accepted and is still to be had, and the offers of honest clients."""
+        seen = {task.task_id: task for task in valuation.situation.inspections}
+        for task_id, offer in self._in_hand.items():
+            if (task := seen.get(task_id)) and task.status == "planned" and task.deadline is not None:
+                hours = business_hours(valuation.situation.now, task.deadline)
+                yield Candidate(offer, task.remaining, hours, in_hand=True, value=valuation.of_offer(offer))
+        for offer in valuation.offers:
+            yield self._candidate(offer, valuation)
+
+    def _candidate(self, offer: Offer, valuation: Valuation) -> Candidate:
+        work = valuation.work(offer)
+        hours = _WORKDAY_HOURS * self._deadline_days(work)
+        return Candidate(offer, work, hours, in_hand=False, value=valuation.of_offer(offer))
+
+    def _deadline_days(self, work: Work) -> int:
+        """Return the working days that a client gives for work."""
+        return max(_DEADLINE_DAYS, int(max(each for _, each in work) / self._units_a_day))
+
+    def _begin(self, job: Job, now: dt.datetime) -> Iterator[str]:
+        """Yield the commands that begin a task."""
+        task_id = job.candidate.offer.task_id
+        if not job.candidate.in_hand:
+            yield f"task accept --task-id {task_id}"
+        self._in_hand.pop(task_id, None)
+        self._ends[task_id] = add_business_hours(now, job.hours)
+        self._joins.update((member.name, task_id) for member in job.team.members if member.wait > 0)
+        first = ",".join(member.name for member in job.team.members if member.wait == 0)
+        yield f"task assign --task-id {task_id} --employees {first}"
+        yield f"task dispatch --task-id {task_id}"
+
+
+def _cancel(task_ids: Sequence[str]) -> Iterator[str]:
+    """Yield the commands that give up tasks."""
+    for task_id in task_ids:
+        yield f"task cancel --task-id {task_id} --reason hopeless"

@@ -1,0 +1,189 @@
+"""The expert: strong, solvent, and open about what it accepts; it copes with worlds and turns it did not choose."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from typing import Any, Final
+
+import gymnasium
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ycbench_agents import Trajectory, rollout
+from ycbench_agents.scripted.expert import ExpertPolicy, Weights
+from ycbench_env import Observation, State, YCBenchEnv
+from ycbench_env.testing import with_other_hidden_fields
+
+SEVERAL_DOMAINS: Final = {
+    "num_employees": 11,
+    "num_clients": 9,
+    "num_market_tasks": 120,
+    "task_progress_milestones": [0.25, 0.5, 0.75],
+    "deadline_qty_per_day": 60.0,
+    "dist": {"domain_count": {"type": "triangular", "low": 1, "high": 3, "mode": 1}},
+}
+
+
+@cache
+def played(preset: str, seed: int) -> tuple[Trajectory, YCBenchEnv]:
+    env = gymnasium.make("YCBench-v0", config=preset)
+    trajectory = rollout(env, ExpertPolicy(), seed)
+    assert isinstance(env.unwrapped, YCBenchEnv)
+    return trajectory, env.unwrapped
+
+
+def play(world: dict[str, Any], seed: int = 1) -> Trajectory:
+    return rollout(gymnasium.make("YCBench-v0", config={"world": world}), ExpertPolicy(), seed)
+
+
+def answered(trajectory: Trajectory, verb: str) -> list[dict[str, Any]]:
+    """The answers to all commands of a verb that were carried out."""
+    results = [result for info in trajectory.infos for result in info["results"]]
+    return [result["output"] for result in results if result["ok"] and result["command"].startswith(verb)]
+
+
+def completions(trajectory: Trajectory) -> list[dict[str, Any]]:
+    events = [event for info in trajectory.infos for event in info["events"]]
+    return [event for event in events if event["type"] == "task_completed"]
+
+
+@pytest.mark.parametrize(("preset", "least_cents"), [("default", 280_000_000), ("reference", 370_000_000)])
+def test_it_earns_what_a_strong_player_earns(preset: str, least_cents: int) -> None:
+    funds = [played(preset, seed)[0].final_funds_cents for seed in (1, 2, 3)]
+    assert sum(funds) / 3 >= least_cents
+    assert min(funds) >= least_cents * 0.85
+
+
+def test_hardly_a_task_of_a_year_fails_and_no_command_is_refused() -> None:
+    trajectory, _ = played("default", 1)
+    outcomes = Counter(event["success"] for event in completions(trajectory))
+    assert outcomes[True] > 200
+    assert outcomes[False] <= 0.02 * outcomes[True]
+    assert [result for info in trajectory.infos for result in info["results"] if not result["ok"]] == []
+
+
+@pytest.mark.parametrize("preset", ["default", "reference"])
+def test_what_it_accepts_it_works_on_one_probe_of_each_client_aside(preset: str) -> None:
+    trajectory, world = played(preset, 2)
+    accepted = Counter(answer["task_id"] for answer in answered(trajectory, "task accept"))
+    begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}
+    idle = [task for task in world.get_state().tasks if task.task_id in accepted.keys() - begun]
+    assert max(Counter(task.offer.client_name for task in idle).values()) == 1
+    assert len(accepted) == len(begun) + len(idle)
+
+
+def test_it_finds_the_adversaries_before_anybody_works_for_them() -> None:
+    trajectory, world = played("default", 3)
+    state = world.get_state()
+    adversaries = {client.name for client in state.clients if client.loyalty_milli < -300}
+    assert len(adversaries) == 2
+    begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}
+    owners = {task.task_id: task.offer.client_name for task in state.tasks}
+    assert {owners[task_id] for task_id in begun} == {client.name for client in state.clients} - adversaries
+    assert Counter(owners.values())[min(adversaries)] == 1
+
+
+def test_equal_seeds_and_a_used_policy_give_equal_turns() -> None:
+    policy = ExpertPolicy()
+    first = rollout(gymnasium.make("YCBench-v0"), policy, 5, max_turns=60)
+    second = rollout(gymnasium.make("YCBench-v0"), policy, 5, max_turns=60)
+    assert first.actions == second.actions
+    assert rollout(gymnasium.make("YCBench-v0"), policy, 6, max_turns=60).actions != first.actions
+
+
+@settings(max_examples=25)
+@given(data=st.data(), seed=st.integers(0, 9))
+def test_its_first_turns_depend_on_nothing_hidden(data: st.DataObject, seed: int) -> None:
+    env = YCBenchEnv()
+    env.reset(seed=seed)
+    state = env.get_state()
+    assert first_turns(data.draw(with_other_hidden_fields(state))) == first_turns(state)
+
+
+def first_turns(state: State) -> list[str]:
+    """What is said until the probes are made: what they show differs, as it should."""
+    env = YCBenchEnv()
+    observation, _ = env.reset(seed=0)
+    env.set_state(state)
+    policy = ExpertPolicy()
+    turns: list[str] = []
+    for _ in range(2):
+        turns.append(policy.act(observation))
+        observation, *_ = env.step(turns[-1])
+    assert "task accept" in turns[-1]
+    return turns
+
+
+@pytest.mark.parametrize(("limit", "least_cents"), [(1, 100_000_000), (4, 200_000_000), (9, 250_000_000)])
+def test_a_limit_on_open_tasks_is_found_out_and_kept_to(limit: int, least_cents: int) -> None:
+    trajectory = play({"max_open_tasks": limit})
+    assert trajectory.final_funds_cents > least_cents
+    refused = [result for info in trajectory.infos for result in info["results"] if not result["ok"]]
+    assert 0 < len(refused) < len(answered(trajectory, "task accept"))
+
+
+@pytest.mark.parametrize(
+    ("world", "least_cents"),
+    [
+        ({"num_employees": 1}, 10_000_000),
+        ({"num_market_tasks": 12}, 10_000_000),
+        (SEVERAL_DOMAINS, 100_000_000),
+        ({"num_clients": 2}, 50_000_000),
+        ({"num_employees": 3, "world_seed": "run"}, 20_000_000),
+    ],
+    ids=["one employee", "few tasks", "several domains a task", "one honest client", "another staff"],
+)
+def test_it_stays_solvent_in_other_worlds(world: dict[str, Any], least_cents: int) -> None:
+    trajectory = play(world)
+    assert trajectory.terminal_reason == "horizon_end"
+    assert trajectory.final_funds_cents > least_cents
+
+
+@pytest.mark.parametrize(
+    "nuisance", ["task assign --task-id {} --employees Emp_1,Emp_2", "market browse --limit 2", ""]
+)
+def test_turns_that_it_did_not_choose_do_no_lasting_harm(nuisance: str) -> None:
+    env = YCBenchEnv()
+    observation, _ = env.reset(seed=1)
+    policy = ExpertPolicy()
+    terminated, number = False, 0
+    while not terminated:
+        turn = policy.act(observation)
+        number += 1
+        if number % 7 == 0:
+            listed = next(task.task_id for task in env.get_state().market if task.required_prestige == 1)
+            turn = f"task accept --task-id {listed}\n{nuisance.format(listed)}\ntask dispatch --task-id {listed}"
+        observation, _, terminated, *_ = env.step(turn)
+    assert int(observation["funds_cents"]) > 100_000_000
+
+
+def test_it_begins_nothing_that_would_end_after_the_horizon() -> None:
+    _, world = played("default", 1)
+    unfinished = [task for task in world.get_state().tasks if task.status == "active"]
+    assert unfinished == []
+
+
+def test_weights_are_what_it_cares_for() -> None:
+    env = gymnasium.make("YCBench-v0")
+    usual = rollout(env, ExpertPolicy(), 1, max_turns=40).actions
+    assert rollout(env, ExpertPolicy(Weights()), 1, max_turns=40).actions == usual
+    assert rollout(env, ExpertPolicy(Weights(skill=0.0)), 1, max_turns=40).actions != usual
+
+
+def test_every_look_is_asked_before_anything_is_decided() -> None:
+    env = YCBenchEnv()
+    observation, _ = env.reset(seed=1)
+    policy = ExpertPolicy()
+    first = policy.act(observation)
+    assert "accept" not in first
+    observation, *_ = env.step(first)
+    commands = [result["command"] for result in json.loads(observation["results"])]
+    assert commands == first.split("\n")
+    assert policy.act(without_answers(observation)) == first  # looks that are gone are asked for again
+
+
+def without_answers(observation: Observation) -> Observation:
+    return {**observation, "results": "[]"}
