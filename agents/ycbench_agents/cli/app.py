@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 
 from ycbench_agents.cli.console import help_output
 from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.planning import PLANNING_COMMANDS
 from ycbench_agents.registry import policy_names
 
 __all__ = ["dispatch", "make_app"]
@@ -106,6 +107,8 @@ def make_app() -> App:
     app.command(_export, name="export")
     app.command(_play, name="play")
     app.command(_describe, name="describe")
+    for function, name in PLANNING_COMMANDS:
+        app.command(function, name=name)
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
     for function, name in ((_show, "show"), (_validate, "validate"), (_diff, "diff"), (_list, "list")):
         config.command(function, name=name)

@@ -1,0 +1,140 @@
+"""``ycbench plan``: search for privileged plans, save them and print what they bring."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from ycbench_agents.cli.failure import INTERRUPTED, UsageError
+from ycbench_agents.cli.source import load_all
+from ycbench_agents.cli.streams import complain
+from ycbench_agents.cli.values import read_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from ycbench_agents.planner import Plan
+    from ycbench_agents.planner import Progress as SearchProgress
+    from ycbench_env import Config
+
+__all__ = ["PlanRequest", "plan"]
+
+_NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
+
+
+@attrs.frozen
+class PlanRequest:
+    """What ``ycbench plan`` is asked for: the values of its options as they were written."""
+
+    presets: Sequence[str]
+    files: Sequence[Path]
+    settings: Sequence[str]
+    seeds: Sequence[str]
+    budget: float
+    rollouts: int | None
+    out: Path
+
+
+def plan(request: PlanRequest) -> int:
+    """Search, save and print; Ctrl-C keeps the best plan so far and ends the rest. Return the exit code.
+
+    Raises:
+        UsageError: Something in the request cannot be used, or a plan cannot be written.
+    """
+    from ycbench_agents.cli.console import cell, print_parts  # noqa: PLC0415 -- imports rich
+
+    configs, seeds = load_all(request.presets, request.files, request.settings), read_seeds(request.seeds)
+    _make_folder(request.out)
+    jobs = [(label, config, seed) for label, config in configs.items() for seed in seeds]
+    rows: list[tuple[Plan, Path]] = []
+    for label, config, seed in jobs:
+        found = _found(request, f"{label}, seed {seed}", config, seed)
+        if found is not None:
+            rows.append((found, _saved(request.out / f"{label}-seed{seed}.plan", found)))
+        if found is None or found.interrupted:
+            break
+    if rows:
+        print_parts(_table(rows), cell(_NOTE))
+    if len(rows) == len(jobs) and not rows[-1][0].interrupted:
+        return 0
+    sys.stdout.flush()
+    complain(f"interrupted: {len(rows)} of {len(jobs)} plans are there, the last one as good as it was by then")
+    return INTERRUPTED
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"--out {folder}: cannot make this folder: {error.strerror}; name another"
+        raise UsageError(msg) from None
+
+
+def _found(request: PlanRequest, title: str, config: Config, seed: int) -> Plan | None:
+    """Return the plan for one episode, None when Ctrl-C came before there was any.
+
+    Raises:
+        UsageError: The planner cannot plan this configuration, or the budget allows nothing.
+    """
+    from ycbench_agents.planner import plan as search  # noqa: PLC0415 -- slow to import
+
+    # A number of rollouts alone makes the search the same on any machine.
+    seconds = request.budget if request.rollouts is None else None
+    try:
+        with _watching(title, seconds, request.rollouts) as show:
+            return search(config, seed, budget_seconds=seconds, budget_rollouts=request.rollouts, on_progress=show)
+    except KeyboardInterrupt:
+        return None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+@contextlib.contextmanager
+def _watching(
+    title: str, seconds: float | None, rollouts: int | None
+) -> Generator[Callable[[SearchProgress], None] | None]:
+    """Give what shows a search on a terminal's stderr; None where there is none."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- slow to import
+
+    from ycbench_agents.cli.console import dollars, progress_output  # noqa: PLC0415 -- imports rich
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=progress_output(), transient=True) as bar:
+        task = bar.add_task(title, total=seconds or rollouts)
+
+        def show(so_far: SearchProgress) -> None:
+            text = f"{title}: {dollars(so_far.best_cents)} after {so_far.rollouts} rollouts"
+            bar.update(task, completed=so_far.seconds if seconds else so_far.rollouts, description=text)
+
+        yield show
+
+
+def _saved(path: Path, found: Plan) -> Path:
+    from ycbench_agents.planner import save_plan  # noqa: PLC0415 -- slow to import
+
+    try:
+        save_plan(path, found)
+    except OSError as error:
+        msg = f"--out: cannot write {path}: {error.strerror or error}; name a folder that can be written to"
+        raise UsageError(msg) from None
+    return path
+
+
+def _table(rows: Sequence[tuple[Plan, Path]]) -> Table:
+    from ycbench_agents.cli.console import cell, dollars, new_table  # noqa: PLC0415 -- imports rich
+
+    table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", gap=1)
+    for found, path in rows:
+        accepts = sum([turn.count("task accept ") for turn in found.turns])
+        row = (found.preset, found.seed, dollars(found.final_funds_cents), accepts, len(found.turns), path)
+        table.add_row(*[cell(value) for value in row])
+    return table

@@ -1,0 +1,21 @@
+"""A planner that sees everything, and an upper bound on what anybody can reach: yardsticks, no policies.
+
+Both are privileged: they read the state, hidden figures included, and the future market. What they find is a score to
+measure policies with, and a list of commands that anybody can replay; neither plays from observations.
+"""
+
+from ycbench_agents.planner.bound import Bound, upper_bound
+from ycbench_agents.planner.plan import Plan, PlanError, load_plan, replay_plan, save_plan
+from ycbench_agents.planner.search import Progress, plan
+
+__all__ = [
+    "Bound",
+    "Plan",
+    "PlanError",
+    "Progress",
+    "load_plan",
+    "plan",
+    "replay_plan",
+    "save_plan",
+    "upper_bound",
+]

@@ -1,0 +1,135 @@
+"""A plan: the commands of an episode, turn by turn, as a text file that anybody can replay to the same score."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from ycbench_env import YCBenchEnv
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ycbench_agents.planner.course import Course
+    from ycbench_env import Config
+
+__all__ = ["Plan", "PlanError", "load_plan", "plan_of", "replay_plan", "save_plan"]
+
+_TITLE: Final = "# A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
+_BETWEEN: Final = "---"
+_FACTS: Final = ("preset", "config", "seed", "final_funds_cents", "interrupted")
+
+
+class PlanError(ValueError):
+    """A file is no plan, or a plan does not replay to its score; the message shows what was got and expected."""
+
+
+@attrs.frozen
+class Plan:
+    """What to say in each turn of one episode, found by somebody who saw all of it. Privileged.
+
+    Args:
+        preset: Name of the configuration.
+        config_digest: Digest of the configuration.
+        seed: Run seed of the episode.
+        turns: One text a turn, a command a line; an empty text lets a turn pass.
+        final_funds_cents: Funds to which it replays.
+        interrupted: Whether Ctrl-C ended the search for it.
+    """
+
+    preset: str
+    config_digest: str
+    seed: int
+    turns: tuple[str, ...]
+    final_funds_cents: int
+    interrupted: bool = False
+
+
+def plan_of(config: Config, seed: int, course: Course, *, interrupted: bool = False) -> Plan:
+    """Return a course as a plan."""
+    turns = tuple(["\n".join(turn) for turn in course.turns])
+    return Plan(config.name, config.digest(), seed, turns, course.funds_cents, interrupted)
+
+
+def replay_plan(config: Config, plan: Plan) -> int:
+    """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
+
+    Raises:
+        PlanError: The configuration is another one, or the funds are; the message shows both.
+    """
+    if config.digest() != plan.config_digest:
+        msg = f"plan: got configuration {config.digest()[:12]}, expected {plan.config_digest[:12]} ({plan.preset})"
+        raise PlanError(msg)
+    env = YCBenchEnv(config)
+    env.reset(seed=plan.seed)
+    for turn in plan.turns:
+        env.step(turn)
+    funds = env.get_state().funds_cents
+    if funds != plan.final_funds_cents:
+        msg = f"plan: got {funds} cents when replayed, expected {plan.final_funds_cents}; make the plan anew"
+        raise PlanError(msg)
+    return funds
+
+
+def save_plan(path: Path, plan: Plan) -> None:
+    """Write a plan; whatever interrupts it, the file is the old one or the new one, whole.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    values = (_one_line(plan.preset), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
+    head = [_TITLE, *[f"# {name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
+    text = "\n".join(head) + "\n" + f"\n{_BETWEEN}\n".join(plan.turns) + "\n"
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def load_plan(path: Path) -> Plan:
+    """Return the plan that ``save_plan`` wrote.
+
+    Raises:
+        OSError: There is no such file.
+        PlanError: It is no plan; the message shows the line that is missing or wrong.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        msg = f"{path}: got bytes that are no text, expected a plan that ycbench plan wrote"
+        raise PlanError(msg) from None
+    facts = dict([line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line])
+    try:
+        return Plan(
+            preset=facts["preset"],
+            config_digest=facts["config"],
+            seed=int(facts["seed"]),
+            turns=_turns(lines),
+            final_funds_cents=int(facts["final_funds_cents"]),
+            interrupted=facts["interrupted"] == "True",
+        )
+    except (KeyError, ValueError) as error:
+        msg = f"{path}: got no usable line for {error}, expected # name: value for each of {', '.join(_FACTS)}"
+        raise PlanError(msg) from None
+
+
+def _turns(lines: list[str]) -> tuple[str, ...]:
+    body = [line for line in lines if not line.startswith("#")]
+    if body and not body[-1]:
+        body.pop()  # what follows the last line break
+    turns: list[list[str]] = [[]]
+    for line in body:
+        if line == _BETWEEN:
+            turns.append([])
+        else:
+            turns[-1].append(line)
+    return tuple(["\n".join(turn) for turn in turns])

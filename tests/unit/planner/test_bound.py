@@ -1,0 +1,134 @@
+"""The upper bound: its parts in worlds whose figures can be worked out by hand."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from ycbench_agents.planner import upper_bound
+from ycbench_agents.planner.bound import BoundError
+from ycbench_agents.planner.capacity import capacity_of
+from ycbench_agents.planner.hours import HOUR_US, hours_between, midnight_factor, weekdays_between
+from ycbench_agents.planner.offer_limits import highest, kinds_of, least_work_of, lowest
+from ycbench_agents.planner.programme import Programme, dual_value, upper_limit
+from ycbench_env import MissingExtraError, initial_state, load_config
+from ycbench_env.config import Beta, Constant, Uniform
+from ycbench_env.testing import tiny_config, tiny_state
+from ycbench_env.testing.tiny import instant, tiny_employee, tiny_task
+
+YEAR_HOURS = 261 * 9  # working days of 2025
+
+
+def test_hours_of_a_calendar_are_those_of_working_days() -> None:
+    calendar = tiny_state().calendar
+    assert hours_between(calendar, calendar.start_us, calendar.horizon_us) == YEAR_HOURS
+    friday, monday = instant("2025-01-03 17:00"), instant("2025-01-06 10:00")
+    assert hours_between(calendar, friday, monday) == 2
+    assert hours_between(calendar, friday, monday, 24 * HOUR_US) == 8
+    assert midnight_factor(calendar) == 15 / 9
+    assert weekdays_between(0, 7) == 5
+
+
+def test_the_tiny_world_is_bounded_by_its_hours() -> None:
+    found = upper_bound(tiny_config(), 1)
+    # Two employees do 20 units an hour, a task of 200 pays 1,000,000; 12 x 2 salaries less one month are paid.
+    assert found.capacity_units == pytest.approx(YEAR_HOURS * 20)
+    assert found.payroll_cents == 11 * 200_000
+    multiplied = sum(offer.reward_cents for offer in initial_state(tiny_config(), 1).market) - 4_000_000
+    assert found.gain_cents == pytest.approx(YEAR_HOURS / 10 * 1_000_000 + max(0, multiplied), rel=0.01)
+    assert found.cents == 10_000_000 + found.gain_cents - 2_200_000
+
+
+def test_until_midnight_allows_fifteen_hours_a_day() -> None:
+    assert upper_bound(tiny_config(accrual="until_midnight"), 1).hours == 261 * 15
+
+
+def test_a_limit_of_one_open_task_leaves_all_but_one_team_idle() -> None:
+    config = tiny_config(num_employees=8, max_open_tasks=1, skill_rate_max=10.0)
+    assert capacity_of(initial_state(config, 1), 200).work[-1] == pytest.approx(YEAR_HOURS * 40)
+
+
+def test_rates_grow_by_the_largest_boost_with_each_success() -> None:
+    config = tiny_config(dist={"skill_boost": {"type": "constant", "value": 0.5}})
+    # 20 an hour for 10 hours, 30 for 200/30, then 40 (the limit of 20 each) for good.
+    expected = 400 + (YEAR_HOURS - 10 - 200 / 30) * 40
+    assert capacity_of(tiny_state(config), 200).work[-1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_counts_of_an_employee_is_the_best_domain() -> None:
+    state = tiny_state(employees=[tiny_employee(1, [1, 2, 3, 4])])
+    assert capacity_of(state, 200).work[-1] == pytest.approx(YEAR_HOURS * 4)
+
+
+def test_offers_are_bounded_by_full_trust_or_inflation() -> None:
+    config = tiny_config(trust_work_reduction_max=0.5)
+    state = tiny_state(config)
+    assert least_work_of(state, tiny_task(9, 1000)) == 500
+    assert least_work_of(state, tiny_task(9, {"research": 300, "training": 900})) == 450
+    assert least_work_of(state, state.market[1]) == 800
+    assert least_work_of(tiny_state(tiny_config(trust_build_rate=0.0)), tiny_task(9, 1000)) == 1000
+
+
+def test_kinds_of_replacements_follow_slots() -> None:
+    config = load_config("default", environ={})
+    kinds = {kind.prestige: kind for kind in kinds_of(initial_state(config, 1)) if kind.work < 800}
+    assert kinds[1].reward_cents >= 1_200_000
+    assert kinds[1].work == 200
+    assert kinds[4].work == 380
+
+
+def test_bounds_of_distributions_are_their_own() -> None:
+    assert (highest(Constant(value=3.0)), lowest(Constant(value=3.0))) == (3.0, 3.0)
+    assert (highest(Uniform(low=1.0, high=2.0)), lowest(Uniform(low=1.0, high=2.0))) == (2.0, 1.0)
+    assert highest(Beta(alpha=1.0, beta=1.0, scale=9.0, low=0.0, high=0.5)) == 0.5
+
+
+def test_any_prices_bound_a_programme_and_the_solvers_are_tight() -> None:
+    programme = Programme(
+        gains=np.array([3.0, 2.0]),
+        rows=np.array([[1.0, 1.0], [1.0, 0.0]]),
+        limits=np.array([4.0, 3.0]),
+        most=np.array([10.0, 10.0]),
+    )
+    assert upper_limit(programme) == pytest.approx(11.0)
+    assert upper_limit(programme) >= 11.0
+    for prices in ([0.0, 0.0], [5.0, 0.0], [-3.0, 1.0], [2.0, 1.0]):
+        assert dual_value(programme, np.array(prices)) >= 11.0
+
+
+def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(MissingExtraError, match=r"ycbench-env\[planner\]"):
+        upper_bound(tiny_config(), 1)
+
+
+def test_payrolls_that_may_never_come_are_left_out() -> None:
+    for loop in ({"max_turns": 5}, {"auto_advance_after_turns": 0}):
+        assert upper_bound(tiny_config(loop=loop), 1).payroll_cents == 0
+
+
+def test_a_hopeless_world_is_bounded_by_bankruptcy() -> None:
+    assert upper_bound(tiny_config(num_market_tasks=0, initial_funds_cents=0), 1).cents == -1
+
+
+def test_milestones_that_stop_the_clock_all_the_time_are_refused() -> None:
+    with pytest.raises(BoundError, match="milestones"):
+        upper_bound(tiny_config(task_progress_milestones=[0.0001, 0.0002]), 1)
+
+
+def test_known_offers_bound_what_few_accepts_can_bring() -> None:
+    config = tiny_config()
+    start = initial_state(config, 1)
+    none, one, many = (upper_bound(config, 1, most_accepts=number) for number in (0, 1, 3000))
+    assert none.gain_cents <= 1
+    assert one.gain_cents == pytest.approx(max(offer.reward_cents for offer in start.market), rel=0.01)
+    assert many.gain_cents == pytest.approx(upper_bound(config, 1).gain_cents, rel=0.01)
+
+
+def test_a_number_of_accepts_needs_slots_that_are_known() -> None:
+    with pytest.raises(BoundError, match="replacement_numbering"):
+        upper_bound(tiny_config(replacement_numbering="episode"), 1, most_accepts=3)
+    with pytest.raises(ValueError, match="got -1"):
+        upper_bound(tiny_config(), 1, most_accepts=-1)

@@ -1,0 +1,78 @@
+"""Plans as files: what is written, what is read back, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from ycbench_agents.planner import Plan, PlanError, load_plan, plan, replay_plan, save_plan
+from ycbench_env.testing import tiny_config
+
+CONFIG = tiny_config(num_market_tasks=1)
+PLAN = Plan("my\nworld", CONFIG.digest(), 7, ("task accept --task-id Task-1\nsim resume", "", "sim resume"), -5, True)  # noqa: FBT003 -- the last field
+
+
+def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    save_plan(tmp_path / "a.plan", PLAN)
+    assert load_plan(tmp_path / "a.plan") == attrs.evolve(PLAN, preset="my world")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.plan"]
+
+
+def test_a_plan_file_is_turns_between_lines_of_dashes_under_comments(tmp_path: Path) -> None:
+    save_plan(tmp_path / "a.plan", PLAN)
+    lines = (tmp_path / "a.plan").read_text(encoding="utf-8").split("\n")
+    assert [line for line in lines if not line.startswith("#")] == [
+        "task accept --task-id Task-1",
+        "sim resume",
+        "---",
+        "",
+        "---",
+        "sim resume",
+        "",
+    ]
+    assert lines[0].startswith("# A privileged plan")
+    assert "# seed: 7" in lines
+
+
+def test_a_plan_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.plan"
+    path.mkdir()
+    with pytest.raises(OSError, match=r"a\.plan"):
+        save_plan(path, PLAN)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.plan"]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", "'preset'"),
+        (b"\xff\xfe", "no text"),
+        (b"# preset: a\n# config: b\n# seed: one\n# final_funds_cents: 1\n# interrupted: False\n", "one"),
+        (b"# preset: a\n# config: b\n# seed: 1\n# interrupted: False\n", "final_funds_cents"),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused_with_the_line_that_is_wrong(
+    content: bytes, named: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.plan").write_bytes(content)
+    with pytest.raises(PlanError, match=named):
+        load_plan(tmp_path / "a.plan")
+
+
+def test_a_saved_plan_replays_to_its_score(tmp_path: Path) -> None:
+    found = plan(CONFIG, 1, budget_rollouts=1)
+    save_plan(tmp_path / "a.plan", found)
+    assert replay_plan(CONFIG, load_plan(tmp_path / "a.plan")) == found.final_funds_cents
+
+
+def test_a_plan_with_another_score_is_refused() -> None:
+    found = plan(CONFIG, 1, budget_rollouts=1)
+    with pytest.raises(PlanError, match=f"expected {found.final_funds_cents + 1}"):
+        replay_plan(CONFIG, attrs.evolve(found, final_funds_cents=found.final_funds_cents + 1))
+
+
+def test_a_plan_of_another_configuration_is_refused() -> None:
+    with pytest.raises(PlanError, match="configuration"):
+        replay_plan(tiny_config(), PLAN)

@@ -1,0 +1,180 @@
+"""The planner's search: what it finds, what it promises, and when it stops."""
+
+# ruff: noqa: S311 -- searches are drawn, not secrets
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+import attrs
+import pytest
+
+from ycbench_agents.planner import Plan, Progress, plan, replay_plan, upper_bound
+from ycbench_agents.planner.course import Course
+from ycbench_agents.planner.foresight import Foresight
+from ycbench_agents.planner.rollout import Game, roll_out
+from ycbench_agents.planner.weights import drawn_weights, first_weights, mutated
+from ycbench_env import Config, YCBenchEnv, initial_state, load_config
+from ycbench_env.testing import tiny_config
+
+SMALL: Final[dict[str, object]] = {"num_market_tasks": 12, "max_open_tasks": 0}
+
+
+def small(preset: str = "default", **world: object) -> Config:
+    return load_config(preset, overrides={"world": {**SMALL, **world}}, environ={})
+
+
+def game(config: Config, seed: int = 1, most_passes: int = 500) -> Game:
+    start = initial_state(config, seed)
+    return Game(start, Foresight(start), most_passes)
+
+
+@pytest.mark.parametrize("preset", ["default", "reference"])
+@pytest.mark.parametrize("limit", [0, 8])
+def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit: int) -> None:
+    config = small(preset, max_open_tasks=limit)
+    found = plan(config, 2, budget_rollouts=6, most_passes=500)
+    env = YCBenchEnv(config)
+    env.reset(seed=2)
+    terminated = False
+    for turn in found.turns:
+        assert not terminated
+        _, _, terminated, _, info = env.step(turn)
+        assert all(result["ok"] for result in info["results"])
+    assert terminated
+    assert env.get_state().funds_cents == found.final_funds_cents > config.world.initial_funds_cents
+
+
+def test_the_tiny_world_is_solved_to_within_one_task() -> None:
+    config = tiny_config()
+    found = plan(config, 1, budget_rollouts=30)
+    bound = upper_bound(config, 1)
+    assert 0 <= bound.cents - found.final_funds_cents < 2 * 1_000_000
+
+
+def test_equal_numbers_of_rollouts_give_equal_plans() -> None:
+    config = small()
+    first = plan(config, 1, budget_rollouts=25, most_passes=300)
+    assert plan(config, 1, budget_rollouts=25, most_passes=300) == first
+    assert plan(config, 1, budget_rollouts=25, most_passes=300, search_seed=1) != first
+
+
+def test_more_rollouts_never_make_a_worse_plan() -> None:
+    seen: list[int] = []
+    plan(small(), 3, budget_rollouts=40, most_passes=300, on_progress=lambda so_far: seen.append(so_far.best_cents))
+    assert len(seen) == 40
+    assert seen == sorted(seen)
+    assert seen[-1] > seen[0]
+
+
+def test_a_budget_of_seconds_is_counted_on_the_clock_that_is_given() -> None:
+    seen: list[Progress] = []
+    ticks = iter(range(1000))
+    plan(small(), 1, budget_seconds=3.0, most_passes=100, clock=lambda: float(next(ticks)), on_progress=seen.append)
+    assert [(so_far.rollouts, so_far.seconds) for so_far in seen] == [(1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_ctrl_c_keeps_the_best_plan_so_far() -> None:
+    def stop(so_far: Progress) -> None:
+        if so_far.rollouts == 2:
+            raise KeyboardInterrupt
+
+    config = small()
+    found = plan(config, 1, budget_seconds=1e9, most_passes=100, on_progress=stop)
+    assert found.interrupted
+    assert replay_plan(config, found) == found.final_funds_cents
+
+
+@pytest.mark.parametrize(
+    ("budgets", "named"),
+    [
+        ({}, "budget_seconds nor budget_rollouts"),
+        ({"budget_seconds": 0.0}, "budget_seconds=0.0"),
+        ({"budget_seconds": float("nan")}, "budget_seconds=nan"),
+        ({"budget_rollouts": 0}, "budget_rollouts=0"),
+        ({"budget_rollouts": 1, "most_passes": -1}, "most_passes=-1"),
+    ],
+)
+def test_a_budget_that_allows_nothing_is_refused(budgets: dict[str, float], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        plan(small(), 1, **budgets)  # pyright: ignore[reportArgumentType] -- on purpose
+
+
+def test_a_world_whose_slots_depend_on_each_other_is_refused() -> None:
+    with pytest.raises(ValueError, match="replacement_numbering"):
+        plan(small(replacement_numbering="episode"), 1, budget_rollouts=1)
+
+
+def test_no_more_offers_are_passed_by_than_allowed() -> None:
+    weights = attrs.evolve(first_weights(initial_state(small(), 1))[0], pass_price=1.0)
+    passed = [roll_out(game(small(), most_passes=most), weights, 0).passed for most in (0, 40, 400)]
+    assert passed[0] == 0
+    assert 0 < passed[1] <= 40 < passed[2] <= 400
+
+
+def test_a_limit_on_open_tasks_is_kept_by_cancelling() -> None:
+    config = small(max_open_tasks=3)
+    weights = attrs.evolve(first_weights(initial_state(config, 1))[0], keep=1500.0, keep_from=0.0, few=1, rest=1)
+    course = roll_out(game(config), weights, 0)
+    commands = [command for turn in course.turns for command in turn]
+    assert any(command.startswith("task cancel") for command in commands)
+    assert _funds(config, course) == course.funds_cents
+
+
+def _funds(config: Config, course: Course) -> int:
+    env = YCBenchEnv(config)
+    env.reset(seed=1)
+    for turn in course.turns:
+        env.step("\n".join(turn))
+    return env.get_state().funds_cents
+
+
+def test_a_repair_keeps_what_was_decided_before_its_cut() -> None:
+    shared = game(small())
+    weights = first_weights(shared.start)[0]
+    base = roll_out(shared, weights, 0)
+    cut = 4
+    other = roll_out(shared, attrs.evolve(weights, homes=(3,) * 8), 1, base, cut)
+    kept = base.marks[cut].turns
+    assert other.turns[:kept] == base.turns[:kept]
+    assert other.turns[kept:] != base.turns[kept:]
+    assert _funds(small(), other) == other.funds_cents
+
+
+def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
+    shared = game(small())
+    weights = first_weights(shared.start)[0]
+    base = roll_out(shared, weights, 0)
+    for cut in (0, 1, len(base.marks) // 2, len(base.marks) - 1):
+        assert roll_out(shared, weights, 0, base, cut).turns == base.turns
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        small(num_employees=0),
+        small(num_market_tasks=0),
+        small(num_clients=1, loyalty_rat_fraction=1.0),
+        small(initial_funds_cents=0),
+        load_config("default", overrides={"loop": {"max_turns": 7}, "world": SMALL}, environ={}),
+        load_config("default", overrides={"loop": {"auto_advance_after_turns": 1}, "world": SMALL}, environ={}),
+        load_config("default", overrides={"loop": {"auto_advance_after_turns": 0}, "world": SMALL}, environ={}),
+        small(task_progress_milestones=[0.25, 0.5], dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.9}}),
+    ],
+    ids=["nobody", "no market", "adversary", "penniless", "few turns", "quick", "no forced advance", "many domains"],
+)
+def test_strange_worlds_are_planned_too(config: Config) -> None:
+    found = plan(config, 1, budget_rollouts=8, most_passes=100)
+    assert isinstance(found, Plan)
+    assert upper_bound(config, 1).cents >= found.final_funds_cents
+
+
+def test_drawn_and_changed_weights_give_courses_that_replay() -> None:
+    config, rng = small(max_open_tasks=5), random.Random(9)
+    shared = game(config)
+    weights = drawn_weights(shared.start, rng)
+    for number in range(12):
+        weights = mutated(weights, rng) if number % 3 else drawn_weights(shared.start, rng)
+        course = roll_out(shared, weights, number)
+        assert _funds(config, course) == course.funds_cents
