@@ -88,6 +88,7 @@ class _View:
     raises: int
     most_rate: float
     heads: int
+    noise: float
     growing: bool
 
 
@@ -109,6 +110,7 @@ class Chooser:
         self._foresight = foresight
         self._weights = weights
         self._noise = random.Random(seed)  # noqa: S311 -- a search, not a secret
+        self._choices = 0
         self._factor = midnight_factor(start.calendar) if world.accrual == "until_midnight" else 1.0
         self._day_hours = world.workday_end_hour - world.workday_start_hour
         self._cancels = world.max_open_tasks is not None
@@ -133,6 +135,7 @@ class Chooser:
         """
         if not at.may_accept:
             return None
+        self._choices += 1
         members = [at.state.employees[place] for place in team]
         view = self._view(at, members, growing=growing)
         best, best_score = self._best_in(at, view, home, (None, 0.0), 1.0)
@@ -151,6 +154,7 @@ class Chooser:
             raises=self._raises(at.state, members),
             most_rate=min(len(members), self._world.efficient_team_size) * self._world.skill_rate_max,
             heads=len(members),
+            noise=self._weights.noise if self._choices <= self._weights.noisy_choices else 0.0,
             growing=growing,
         )
 
@@ -163,7 +167,7 @@ class Chooser:
         if rate <= 0:
             return so_far
         headroom = max(0.0, 1 - rate / view.most_rate) if view.growing else 0.0
-        noisy = self._weights.noise
+        noisy = view.noise
         most = rate * (1 + noisy) * self._most_worth(headroom) * favour * _ROUNDING
         limits = [most * regard.factor / (regard.work_left * regard.inflation) for regard in view.regards]
         for limit, slot in self._by_limit(at, domain, limits, growing=view.growing):
@@ -205,18 +209,17 @@ class Chooser:
     def poor_slots(self, at: Standpoint, client: int) -> list[int]:
         """Return the slots of a client whose offer could be accepted and should be cleared away.
 
-        Those that require most prestige come first, since a cancellation lowers it.
+        Only those that require no prestige: cancelling lowers it, and would soon shut the others.
         """
-        poor: list[tuple[int, int]] = []
+        poor: list[int] = []
         trust_milli = at.state.clients[client].trust_milli
         for slot in range(client, len(at.places), self._clients):
             card = self._foresight.card(slot, at.places[slot])
             if card is not None and card.value < self._weights.keep:
-                needed = card.offer.required_prestige
-                levels = [at.state.prestige_milli[domain] for domain in card.offer.domains]
-                if min(levels) >= needed * 1000 and trust_milli >= card.offer.required_trust * 1000:
-                    poor.append((-needed, slot))
-        return [slot for _, slot in sorted(poor)]
+                offer = card.offer
+                if offer.required_prestige <= 1 and offer.required_trust * 1000 <= trust_milli:
+                    poor.append(slot)
+        return poor
 
     def place_to_clear_to(self, at: Standpoint, slot: int) -> int:
         """Return the place of the best offer that a slot can be brought to list now, cancelling what stands before it.

@@ -1,7 +1,8 @@
 """The search of the planner: many rollouts, each a variation of the best so far or a new start. Privileged.
 
 Three moves, chosen at random: a new start with weights drawn anew; a rollout with a change in the weights of one of the
-best; and a repair, which keeps the beginning of the best course and decides the rest with changed weights. Nothing but
+best; and a repair, which keeps the beginning of a good course and decides the rest anew, with changed
+weights or more noise. Nothing but
 the number of rollouts depends on time, so a fixed number of them gives the same plan on any machine.
 """
 
@@ -16,7 +17,7 @@ import attrs
 from ycbench_agents.planner.foresight import Foresight
 from ycbench_agents.planner.plan import Plan, plan_of, replay_plan
 from ycbench_agents.planner.rollout import Game, roll_out
-from ycbench_agents.planner.weights import Weights, drawn_weights, first_weights, mutated
+from ycbench_agents.planner.weights import Weights, drawn_weights, first_weights, mutated, shaken
 from ycbench_env import initial_state
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ MOST_PASSES: Final = 30_000
 
 _FIRST_DRAWS: Final = 12
 _KEPT: Final = 5
-_NEW: Final = 0.06
-_CHANGED: Final = 0.34
+_NEW: Final = 0.03
+_CHANGED: Final = 0.2
 
 
 @attrs.frozen
@@ -158,9 +159,8 @@ class _Search:
         if move < _NEW + _CHANGED:
             return self._rolled(mutated(rng.choice(self.kept).weights, rng))
         best = self.kept[min(rng.randrange(_KEPT), rng.randrange(_KEPT), len(self.kept) - 1)]
-        # Cuts lie thicker towards the end, where a repair is cheap.
-        share = max(rng.random(), rng.random())
-        return self._rolled(mutated(best.weights, rng), best.course, int(share * len(best.course.marks)))
+        weights = mutated(best.weights, rng) if rng.random() < _CHANGED else shaken(best.weights, rng)
+        return self._rolled(weights, best.course, int(rng.random() * len(best.course.marks)))
 
     def _keep(self, found: _Found) -> None:
         """Keep the best few, of equal ones the earlier."""

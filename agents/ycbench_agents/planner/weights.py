@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ycbench_env import State
 
-__all__ = ["Weights", "drawn_weights", "first_weights", "mutated"]
+__all__ = ["Weights", "drawn_weights", "first_weights", "mutated", "shaken"]
 
 _DOMAINS: Final = 4
 _ROAMS: Final = 0.3
@@ -42,6 +42,7 @@ class Weights:
         few: Offers of a client that must be poor before its trust is spent on clearing them away.
         rest: Decisions for which a client is left in peace after its offers were cleared away.
         noise: Spread of a random factor on every value.
+        noisy_choices: Number of choices for which there is such noise; later ones have none.
     """
 
     homes: tuple[int, ...]
@@ -62,6 +63,7 @@ class Weights:
     few: int = 10
     rest: int = 12
     noise: float = 0.0
+    noisy_choices: int = 10**6
 
 
 def first_weights(start: State) -> tuple[Weights, ...]:
@@ -73,7 +75,8 @@ def first_weights(start: State) -> tuple[Weights, ...]:
     return (
         base,
         attrs.evolve(base, pass_price=1_000.0),
-        attrs.evolve(base, roam=1.0, grown_team=2),
+        attrs.evolve(base, roam=0.6, grown_team=2, prestige=3.0, trust=2.0, keep=1_100.0, keep_from=0.65, rest=25),
+        attrs.evolve(base, roam=1.0, grown_team=2, keep=0.0),
         attrs.evolve(base, homes=(_best_domain(start),) * len(mixed)),
         attrs.evolve(base, grown_team=2, reach=300, pass_price=1_500.0),
     )
@@ -139,6 +142,11 @@ def mutated(weights: Weights, rng: Random) -> Weights:
     for _ in range(rng.randint(1, 3)):
         weights = _mutated_once(weights, rng)
     return weights
+
+
+def shaken(weights: Weights, rng: Random) -> Weights:
+    """Return weights with another noise and nothing else changed, so that single decisions turn out differently."""
+    return attrs.evolve(weights, noise=rng.choice((0.05, 0.1, 0.2, 0.4)), noisy_choices=rng.choice((2, 5, 15, 50)))
 
 
 def _mutated_once(weights: Weights, rng: Random) -> Weights:

@@ -33,7 +33,7 @@ def game(config: Config, seed: int = 1, most_passes: int = 500) -> Game:
 @pytest.mark.parametrize("preset", ["default", "reference"])
 @pytest.mark.parametrize("limit", [0, 8])
 def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit: int) -> None:
-    config = small(preset, max_open_tasks=limit)
+    config = small(preset, max_open_tasks=limit, num_market_tasks=60)
     found = plan(config, 2, budget_rollouts=6, most_passes=500)
     env = YCBenchEnv(config)
     env.reset(seed=2)
