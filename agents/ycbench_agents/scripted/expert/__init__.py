@@ -38,6 +38,9 @@ _DEADLINE_DAYS: Final = 7  # at least
 _DEADLINE_UNITS_A_DAY: Final = 150.0
 _SLACK_HOURS: Final = 1.0  # after which a task that should have ended is looked at
 _SOON_HOURS: Final = 27.0  # within which somebody busy may be counted on
+_PACE_LEARNING: Final = 0.15  # weight of the latest task
+_TRUST_IN_PACE: Final = 0.8
+_FAST: Final = 1.1
 _FASTEST: Final = 24 - 9  # hours a day that progress can count, where it counts until midnight
 
 
@@ -60,6 +63,8 @@ class ExpertPolicy:
         self._probes: dict[str, Offer] = {}  # accepted, not inspected yet
         self._in_hand: dict[str, Offer] = {}  # accepted, honest, not begun
         self._ends: dict[str, dt.datetime] = {}  # when an active task should end
+        self._begun: dict[str, tuple[dt.datetime, float]] = {}  # active tasks: since when, and hours they should take
+        self._pace = 1.0  # hours that tasks should have taken, for an hour that they took
         self._joins: dict[str, str] = {}  # who joins which active task once they are free
         self._doubtful: tuple[str, ...] = ()  # active tasks that are none of its own, or late
         self._units_a_day = _DEADLINE_UNITS_A_DAY
@@ -89,6 +94,7 @@ class ExpertPolicy:
         if not answer.ends_with(observation, self._looks):
             return None
         situation = read_situation(observation)
+        self._learn_pace(observation, situation.now)
         for task in situation.inspections:
             if task.task_id in self._probes:
                 self._learn_client(self._probes.pop(task.task_id), task, situation.now)
@@ -107,6 +113,14 @@ class ExpertPolicy:
         if accepts:
             self._limit = max(1, self._open_before + answer.accepted(observation))
 
+    def _learn_pace(self, observation: Observation, now: dt.datetime) -> None:
+        """Take in how much sooner than forecast tasks end."""
+        for task_id in (done.task_id for done in answer.completions(observation)):
+            if task_id in self._begun:
+                since, hours = self._begun.pop(task_id)
+                pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / _WORKDAY_HOURS)
+                self._pace += _PACE_LEARNING * (pace - self._pace)
+
     def _learn_client(self, offer: Offer, task: Inspection, now: dt.datetime) -> None:
         """Take in what an accepted task turned out to be."""
         honest = units(task.work) <= _INFLATED * units(offer.work)
@@ -120,8 +134,13 @@ class ExpertPolicy:
 
     # ---- deciding
 
-    def decide(self, situation: Situation) -> str:
-        """Return the next turn: settle doubts, probe clients, or put everybody to work and let time pass."""
+    def decide(self, situation: Situation, aside: Sequence[str] = ()) -> str:
+        """Return the next turn: settle doubts, probe clients, or put everybody to work and let time pass.
+
+        Args:
+            situation: What is known.
+            aside: Commands of another policy's, given when everybody is at work, before time passes.
+        """
         if doubts := self._doubts(situation):
             self._doubtful = doubts
             return self.look()
@@ -141,10 +160,11 @@ class ExpertPolicy:
                 tuple(self._available(situation)),
                 valuation,
                 room=self._room(),
-                smallest=self._smallest_team(situation),
+                sizes=self._team_sizes(situation),
             )
         )
         commands += [command for job in jobs for command in self._begin(job, situation.now)]
+        commands += aside
         if jobs or len(situation.free) < len(situation.staff):
             commands.append(_WAIT)
         return "\n".join((*commands, self.look()))
@@ -192,7 +212,7 @@ class ExpertPolicy:
                 yield person(member)
             elif len(member.active_tasks) == 1 and member.active_tasks[0] in self._ends:
                 wait = business_hours(situation.now, self._ends[member.active_tasks[0]])
-                if 0 < wait <= _SOON_HOURS:
+                if 0 < wait <= _SOON_HOURS and not self._fast:
                     yield person(member, wait)
 
     def _make_room(self, situation: Situation) -> list[str]:
@@ -205,9 +225,18 @@ class ExpertPolicy:
         """Return how many tasks may be accepted now, None for any number."""
         return None if self._limit is None else max(0, self._limit - self._open_before)
 
-    def _smallest_team(self, situation: Situation) -> int:
-        """Return how many must work together so that nobody is left over when only so many tasks can be open."""
-        return 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
+    def _team_sizes(self, situation: Situation) -> range:
+        """Return how many may work together.
+
+        Where only so many tasks can be open, so many that nobody is left over; where progress counts also while the
+        office is closed, which many tasks side by side gain most from, two at most.
+        """
+        smallest = 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
+        return range(smallest, max(smallest, 2 if self._fast else TEAM_SIZE) + 1)
+
+    @property
+    def _fast(self) -> bool:
+        return self._pace > _FAST
 
     def _choose_probes(self, valuation: Valuation) -> tuple[Offer, ...]:
         """Return one offer of each client that is not known yet: the one that would be best if it were honest."""
@@ -228,14 +257,24 @@ class ExpertPolicy:
         for task_id, offer in self._in_hand.items():
             if (task := seen.get(task_id)) and task.status == "planned" and task.deadline is not None:
                 hours = business_hours(valuation.situation.now, task.deadline)
-                yield Candidate(offer, task.remaining, hours, in_hand=True, value=valuation.of_offer(offer))
+                yield Candidate(
+                    offer,
+                    task.remaining,
+                    self._allowed(hours, valuation),
+                    in_hand=True,
+                    value=valuation.of_offer(offer),
+                )
         for offer in valuation.offers:
             yield self._candidate(offer, valuation)
 
     def _candidate(self, offer: Offer, valuation: Valuation) -> Candidate:
         work = valuation.work(offer)
-        hours = _WORKDAY_HOURS * self._deadline_days(work)
+        hours = self._allowed(_WORKDAY_HOURS * self._deadline_days(work), valuation)
         return Candidate(offer, work, hours, in_hand=False, value=valuation.of_offer(offer))
+
+    def _allowed(self, hours: float, valuation: Valuation) -> float:
+        """Return how long a task may take by forecast that is due in some hours."""
+        return min(hours, valuation.situation.hours_left) * max(1.0, 1.0 + _TRUST_IN_PACE * (self._pace - 1.0))
 
     def _deadline_days(self, work: Work) -> int:
         """Return the working days that a client gives for work."""
@@ -248,6 +287,7 @@ class ExpertPolicy:
             yield f"task accept --task-id {task_id}"
         self._in_hand.pop(task_id, None)
         self._ends[task_id] = add_business_hours(now, job.hours)
+        self._begun[task_id] = now, job.hours
         self._joins.update((member.name, task_id) for member in job.team.members if member.wait > 0)
         first = ",".join(member.name for member in job.team.members if member.wait == 0)
         yield f"task assign --task-id {task_id} --employees {first}"

@@ -69,11 +69,6 @@ class Situation:
         """Those of the staff who are on no active task."""
         return tuple(member for member in self.staff if not member.active_tasks)
 
-    @property
-    def months_left(self) -> float:
-        """Months up to the horizon, of 196 business hours each."""
-        return self.hours_left / 196
-
     def work_after_trust(self, offer: Offer) -> Work:
         """Return the work that an honest client leaves of an offer if it is accepted now."""
         factor = 1 - _WORK_REDUCTION * min(self.trust.get(offer.client, 0.0) / TRUST_MAX, 1.0)

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Employee, Offer, Work
     from ycbench_agents.scripted.expert.valuation import Valuation
 
-__all__ = ["Candidate", "Job", "Team", "staff_jobs"]
+__all__ = ["TEAM_SIZES", "Candidate", "Job", "Person", "Team", "best_job", "person", "staff_jobs"]
 
-_MARGIN: Final = 0.97  # of the hours up to a deadline; rates are told to two places
+_MARGIN: Final = 0.97  # of the hours that a task may take; rates are told to two places
 _IN_HAND: Final = 1.3  # an accepted task goes before an equal offer: its deadline runs
+TEAM_SIZES: Final = range(1, TEAM_SIZE + 1)
 _SHORTEST: Final = 0.001  # hours; keeps work of no units from being worth infinitely much
 
 
@@ -30,7 +31,7 @@ class Candidate:
     Args:
         offer: As it was listed.
         work: Its work, as known or expected.
-        hours: Business hours up to its deadline.
+        hours: Business hours that it may take.
         in_hand: Whether it is accepted already.
         value: What it is worth whoever does it, in cents.
     """
@@ -125,7 +126,7 @@ def staff_jobs(
     valuation: Valuation,
     *,
     room: int | None = None,
-    smallest: int = 1,
+    sizes: range = TEAM_SIZES,
 ) -> Iterator[Job]:
     """Yield tasks with teams for those who are free: the best pair, then the best of what is left, and so on.
 
@@ -134,13 +135,13 @@ def staff_jobs(
         people: Those who are free, and those who may join them soon.
         valuation: What tasks are worth.
         room: How many offers may be accepted, None for no limit.
-        smallest: Members of a team at least, if there are as many people.
+        sizes: How many may work together.
     """
     pool, left = list(people), list(candidates)
     while any(each.wait == 0 for each in pool):
         if room == 0:
             left = [candidate for candidate in left if candidate.in_hand]
-        job = best_job(left, pool, valuation, smallest=smallest)
+        job = best_job(left, pool, valuation, sizes=sizes)
         if job is None or job.score <= 0:
             return
         yield job
@@ -154,9 +155,9 @@ def staff_jobs(
 class _Bench:
     """People, and the teams that can be made of them for given domains."""
 
-    def __init__(self, people: Sequence[Person], smallest: int) -> None:
+    def __init__(self, people: Sequence[Person], sizes: range) -> None:
         self._people = people
-        self._smallest = smallest
+        self._sizes = sizes
         self._teams: dict[tuple[str, ...], tuple[Team, ...]] = {}
         domains = people[0].employee.rates
         self._learnable = {domain: self._sum_below_cap(domain) for domain in domains}
@@ -166,7 +167,7 @@ class _Bench:
         """Return up to four neighbours each in the order of how good they are at domains; one of them is free."""
         if domains not in self._teams:
             order = sorted(self._people, key=lambda each: -sum(each.employee.rates[domain] for domain in domains))
-            sizes = range(min(self._smallest, len(order)), min(TEAM_SIZE, len(order)) + 1)
+            sizes = [size for size in self._sizes if size <= len(order)] or [len(order)]
             windows = (order[first : first + size] for size in sizes for first in range(len(order) - size + 1))
             self._teams[domains] = tuple(
                 _team(window, domains) for window in windows if any(each.wait == 0 for each in window)
@@ -202,7 +203,7 @@ def _fitness(each: Person, domain: str) -> float:
 
 
 def best_job(
-    candidates: Sequence[Candidate], people: Sequence[Person], valuation: Valuation, *, smallest: int = 1
+    candidates: Sequence[Candidate], people: Sequence[Person], valuation: Valuation, *, sizes: range = TEAM_SIZES
 ) -> Job | None:
     """Return the task and team of the highest score; None when nobody can do any in time.
 
@@ -212,11 +213,11 @@ def best_job(
         candidates: Tasks to choose from.
         people: People to choose from.
         valuation: What tasks are worth.
-        smallest: Members of a team at least, if there are as many.
+        sizes: How many may work together, if there are as many.
     """
     if not people:
         return None
-    bench = _Bench(people, smallest)
+    bench = _Bench(people, sizes)
     bounds = sorted(
         ((-_bound(candidate, bench, valuation), place, candidate) for place, candidate in enumerate(candidates)),
         key=lambda each: each[:2],
@@ -243,7 +244,7 @@ def _bound(candidate: Candidate, bench: _Bench, valuation: Valuation) -> float:
 def _job(candidate: Candidate, team: Team, valuation: Valuation) -> Job | None:
     """Return a job with its score; None when it would end too late, or before somebody could join."""
     hours = max(_SHORTEST, team.hours(candidate.work))
-    if hours > min(candidate.hours * _MARGIN, valuation.situation.hours_left) or hours <= team.members[-1].wait:
+    if hours > candidate.hours * _MARGIN or hours <= team.members[-1].wait:
         return None
     value = candidate.value + valuation.of_team(candidate.offer, team, hours)
     return Job(candidate, team, hours, value * (_IN_HAND if candidate.in_hand else 1.0) / team.worth_of(hours))

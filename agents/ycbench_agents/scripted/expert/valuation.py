@@ -39,11 +39,11 @@ class Weights:
         renewal: The new offer that takes the place of an accepted one.
     """
 
-    skill: float = 0.5
+    skill: float = 0.25
     skill_hours: float = 1000.0
     trust: float = 2.0
     trust_hours: float = 250.0
-    prestige: float = 3.0
+    prestige: float = 1.0
     salary: float = 1.5
     patience: float = 0.8
     renewal: float = 1.5

@@ -1,0 +1,72 @@
+"""Market roller: the expert with a loophole. It measures what the loophole is worth and is to be reported apart.
+
+A task that is accepted and never begun costs nothing, and another one takes its place on the market at once. So before
+each decision this policy accepts poor offers of honest clients by the dozen, only to see what replaces them, keeps the
+best of every domain, and lets the expert choose from those. Thousands of planned tasks lie about at the end; it never
+lists them. Where the number of open tasks is limited (``max_open_tasks``) the first dozen is refused; then it rolls no
+more and plays as the expert does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.expert import ExpertPolicy
+from ycbench_agents.scripted.expert.situation import units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ycbench_agents.scripted.answer import Offer
+    from ycbench_agents.scripted.expert.situation import Situation
+    from ycbench_env import Observation
+
+__all__ = ["MarketRollerPolicy"]
+
+
+class MarketRollerPolicy:
+    """Accepts offers only to have them replaced, and lets the expert choose from the best.
+
+    Args:
+        keep: How many offers of each domain are kept.
+        batch: How many are replaced between two decisions at most.
+    """
+
+    def __init__(self, keep: int = 6, batch: int = 30) -> None:
+        for name, value, most in (("keep", keep, 100), ("batch", batch, 200)):
+            if not 1 <= value <= most:
+                msg = f"market_roller: got {name}={value}, expected a whole number from 1 to {most}"
+                raise ValueError(msg)
+        self._keep, self._batch = keep, batch
+        self._expert = ExpertPolicy()
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the last episode."""
+        self._expert.reset(seed)
+        self._closed = False  # whether the loophole is
+
+    def act(self, observation: Observation) -> str:
+        """Return the next turn: what the expert decides, and offers that are to be replaced before its next look."""
+        if any(command.startswith("task accept") for command in answer.refused(observation)):
+            self._closed = True
+        situation = self._expert.learn(observation)
+        if situation is None:
+            return self._expert.look()
+        offers = self._expert.appraise(situation).offers
+        if self._closed or not offers:
+            return self._expert.decide(situation)
+        best = self._best(offers, situation)
+        poor = [offer.task_id for offer in offers if offer.task_id not in best]
+        refresh = [f"task accept --task-id {task_id}" for task_id in poor[-self._batch :]]
+        chosen = tuple(offer for offer in situation.offers if offer.task_id not in poor)
+        return self._expert.decide(attrs.evolve(situation, offers=chosen), refresh)
+
+    def _best(self, offers: Sequence[Offer], situation: Situation) -> set[str]:
+        """Return the ids of the best-paid offers of each domain, by unit of work."""
+        ranked = sorted(offers, key=lambda offer: -offer.reward_cents / units(offer.work))
+        domains = [[offer for offer in ranked if offer.work[0][0] == domain] for domain in situation.prestige]
+        return {offer.task_id for of_domain in domains for offer in of_domain[: self._keep]}
