@@ -9,7 +9,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ycbench_agents.planner import upper_bound
+from ycbench_agents.planner import plan, upper_bound
 from ycbench_agents.planner.foresight import Foresight
 from ycbench_agents.planner.rollout import Game, roll_out
 from ycbench_agents.planner.weights import drawn_weights
@@ -60,6 +60,31 @@ def test_no_rollout_of_the_planner_exceeds_the_bound(config: Config, seed: int) 
         assert course.funds_cents <= bound
         accepts = sum(command.startswith("task accept") for turn in course.turns for command in turn)
         assert course.funds_cents <= upper_bound(config, seed, most_accepts=accepts).cents
+
+
+@settings(max_examples=10)
+@given(
+    st.integers(1, 4),
+    st.sampled_from([200, 350, 600]),
+    st.sampled_from([0.0, 0.5]),
+    st.sampled_from(["business_hours", "until_midnight"]),
+)
+def test_where_all_offers_are_alike_a_simple_plan_comes_close_to_the_bound(
+    employees: int, quantity: int, saved: float, accrual: str
+) -> None:
+    config = tiny_config(
+        num_employees=employees,
+        accrual=accrual,
+        trust_work_reduction_max=saved,
+        deadline_min_biz_days=100,
+        trust_build_rate=1.0,
+        dist={"required_qty": {"type": "constant", "value": quantity}},
+    )
+    bound, reached = upper_bound(config, 3), plan(config, 3, budget_rollouts=10)
+    gained = reached.final_funds_cents - bound.initial_cents + bound.payroll_cents
+    # One task that runs over the horizon for each team; and under until_midnight few tasks stop the clock too rarely.
+    share = 0.9 if accrual == "business_hours" else 0.5
+    assert share * bound.gain_cents <= gained <= bound.gain_cents
 
 
 @settings(max_examples=10)
