@@ -28,6 +28,7 @@ __all__ = [
     "accepted",
     "clients",
     "completions",
+    "cut",
     "ends_with",
     "inspections",
     "offers",
@@ -179,16 +180,29 @@ def refused(observation: Observation) -> tuple[str, ...]:
     return tuple(result["command"] for result in _results(observation["results"]) if not result.get("ok", True))
 
 
-def accepted(observation: Observation) -> int:
-    """Return how many tasks were accepted in the last turn."""
-    return sum(1 for _ in _outputs(observation, "task accept"))
+def accepted(observation: Observation) -> dict[str, tuple[dt.datetime, dt.datetime]]:
+    """Return when the tasks that the last turn accepted were accepted, and when they are due, by id."""
+    return {
+        output["task_id"]: (
+            dt.datetime.fromisoformat(output["accepted_at"]),
+            dt.datetime.fromisoformat(output["deadline"]),
+        )
+        for output in _outputs(observation, "task accept")
+    }
 
 
 def ends_with(observation: Observation, commands: Sequence[str]) -> bool:
     """Return whether the last turn ended with these commands, all of them carried out and their answers told whole."""
-    last = _results(observation["results"])[-len(commands) :] if commands else ()
-    return [result.get("command") for result in last] == list(commands) and all(
-        result["ok"] and not _NO_ANSWER & result["output"].keys() for result in last
+    last = _results(observation["results"])[-len(commands) :]
+    told = [result["command"] for result in last if result.get("ok") and not _NO_ANSWER & result["output"].keys()]
+    return bool(commands) and told == list(commands)
+
+
+def cut(observation: Observation) -> bool:
+    """Return whether some answer of the last turn found no room."""
+    return any(
+        "cut_results" in result or (result.get("ok") and "cut" in result["output"])
+        for result in _results(observation["results"])
     )
 
 

@@ -75,3 +75,24 @@ def test_help_reads_as_nothing() -> None:
     assert all(result["ok"] for result in json.loads(observation["results"]))
     assert answer.offers(observation) == answer.inspections(observation) == answer.staff(observation) == ()
     assert answer.prestige(observation) == {}
+
+
+def test_accepted_tasks_tell_when_they_are_due() -> None:
+    observation = look("task accept --task-id Task-10\ntask accept --task-id Task-0")
+    start = dt.datetime.fromisoformat("2025-01-01T09:00")
+    assert answer.accepted(observation) == {"Task-10": (start, dt.datetime.fromisoformat("2025-01-09T18:00"))}
+    assert answer.accepted(look("task list")) == {}
+
+
+def test_a_turn_ends_with_looks_only_if_they_were_the_last_and_answered_whole() -> None:
+    observation = look("client list\ncompany status\nclient list")
+    assert answer.ends_with(observation, ["company status", "client list"])
+    assert not answer.ends_with(observation, ["client list", "company status"])
+    assert not answer.ends_with(observation, [])
+    assert not answer.ends_with(look("foo"), ["foo"])
+
+
+def test_answers_without_room_are_told() -> None:
+    assert answer.cut(look("market browse --limit 9999\n" * 60))
+    assert answer.cut(look("company status\n" * 8_000))
+    assert not answer.cut(look("market browse\nfoo"))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ExpertPolicy", "Weights"]
 
+_FEWEST_LISTED: Final = 50
 _WAIT: Final = "sim resume"
 _INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
 _WORKDAY_HOURS: Final = 9.0
@@ -40,6 +41,7 @@ _SLACK_HOURS: Final = 1.0  # after which a task that should have ended is looked
 _SOON_HOURS: Final = 27.0  # within which somebody busy may be counted on
 _PACE_LEARNING: Final = 0.15  # weight of the latest task
 _TRUST_IN_PACE: Final = 0.8
+_LATE: Final = 0.95
 _FAST: Final = 1.1
 _FASTEST: Final = 24 - 9  # hours a day that progress can count, where it counts until midnight
 
@@ -67,7 +69,10 @@ class ExpertPolicy:
         self._pace = 1.0  # hours that tasks should have taken, for an hour that they took
         self._joins: dict[str, str] = {}  # who joins which active task once they are free
         self._doubtful: tuple[str, ...] = ()  # active tasks that are none of its own, or late
+        self._expected: dict[str, Work] = {}  # what accepted tasks should take
+        self._least_days: float = _DEADLINE_DAYS
         self._units_a_day = _DEADLINE_UNITS_A_DAY
+        self._listed = MOST_LISTED
         self._limit: int | None = None  # of open tasks, as far as refusals told
         self._open_before = 0
         self._month = 0
@@ -81,7 +86,7 @@ class ExpertPolicy:
         """Return the questions that end each turn: those that may be long last, so that the others find room."""
         own = (*self._probes, *self._in_hand, *self._doubtful)
         inspections = (f"task inspect --task-id {task_id}" for task_id in own)
-        market = f"market browse --limit {MOST_LISTED}"
+        market = f"market browse --limit {self._listed}"
         held = () if self._limit is None else ("task list --status planned",)
         self._looks = ("employee list", "client list", "company status", *held, *inspections, market)
         return "\n".join(self._looks)
@@ -91,13 +96,16 @@ class ExpertPolicy:
     def learn(self, observation: Observation) -> Situation | None:
         """Return what the last turn's looks show, None when they were not asked; remember what is worth it."""
         self._learn_limit(observation)
+        self._learn_deadlines(observation)
         if not answer.ends_with(observation, self._looks):
+            if answer.cut(observation):  # ask for less, lest no look ever find room
+                self._listed = max(_FEWEST_LISTED, self._listed // 2)
             return None
         situation = read_situation(observation)
         self._learn_pace(observation, situation.now)
         for task in situation.inspections:
             if task.task_id in self._probes:
-                self._learn_client(self._probes.pop(task.task_id), task, situation.now)
+                self._learn_client(self._probes.pop(task.task_id), task)
             if task.status != "planned" or task.deadline is None or task.deadline <= situation.now:
                 self._in_hand.pop(task.task_id, None)
         self._open_before = situation.open_tasks
@@ -111,7 +119,7 @@ class ExpertPolicy:
         for command in accepts:
             self._probes.pop(command.split()[-1], None)
         if accepts:
-            self._limit = max(1, self._open_before + answer.accepted(observation))
+            self._limit = max(1, self._open_before + len(answer.accepted(observation)))
 
     def _learn_pace(self, observation: Observation, now: dt.datetime) -> None:
         """Take in how much sooner than forecast tasks end."""
@@ -119,18 +127,26 @@ class ExpertPolicy:
             if task_id in self._begun:
                 since, hours = self._begun.pop(task_id)
                 pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / _WORKDAY_HOURS)
-                self._pace += _PACE_LEARNING * (pace - self._pace)
+                late = pace < _LATE  # then something told is not so, and the next deadline must not be missed as well
+                self._pace = pace if late else self._pace + _PACE_LEARNING * (pace - self._pace)
 
-    def _learn_client(self, offer: Offer, task: Inspection, now: dt.datetime) -> None:
+    def _learn_client(self, offer: Offer, task: Inspection) -> None:
         """Take in what an accepted task turned out to be."""
         honest = units(task.work) <= _INFLATED * units(offer.work)
         self._honest[offer.client] = honest
-        if not honest or task.deadline is None:
-            return
-        self._in_hand[task.task_id] = offer
-        days = business_hours(now, task.deadline) / _WORKDAY_HOURS
-        if days > 0 and round(days) != self._deadline_days(task.work):
-            self._units_a_day = max(each for _, each in task.work) / days
+        if honest:
+            self._in_hand[task.task_id] = offer
+
+    def _learn_deadlines(self, observation: Observation) -> None:
+        """Take in how many working days were given for tasks, where the rules are not the usual ones."""
+        for task_id, (start, deadline) in answer.accepted(observation).items():
+            work = self._expected.pop(task_id, None)
+            days = business_hours(start, deadline) / _WORKDAY_HOURS
+            if work is None or days <= 0 or round(days) == self._deadline_days(work):
+                continue
+            self._least_days = min(self._least_days, days)
+            if round(days) != self._deadline_days(work):
+                self._units_a_day = max(each for _, each in work) / days
 
     # ---- deciding
 
@@ -151,6 +167,7 @@ class ExpertPolicy:
         valuation = self.appraise(situation)
         if probes := self._choose_probes(valuation):
             self._probes.update((offer.task_id, offer) for offer in probes)
+            self._expected.update((offer.task_id, valuation.work(offer)) for offer in probes)
             commands += [f"task accept --task-id {offer.task_id}" for offer in probes]
             return "\n".join((*commands, self.look()))
         commands += self._join(situation)
@@ -274,16 +291,17 @@ class ExpertPolicy:
 
     def _allowed(self, hours: float, valuation: Valuation) -> float:
         """Return how long a task may take by forecast that is due in some hours."""
-        return min(hours, valuation.situation.hours_left) * max(1.0, 1.0 + _TRUST_IN_PACE * (self._pace - 1.0))
+        return min(hours, valuation.situation.hours_left) * (1.0 + _TRUST_IN_PACE * (self._pace - 1.0))
 
-    def _deadline_days(self, work: Work) -> int:
+    def _deadline_days(self, work: Work) -> float:
         """Return the working days that a client gives for work."""
-        return max(_DEADLINE_DAYS, int(max(each for _, each in work) / self._units_a_day))
+        return max(self._least_days, int(max(each for _, each in work) / self._units_a_day))
 
     def _begin(self, job: Job, now: dt.datetime) -> Iterator[str]:
         """Yield the commands that begin a task."""
         task_id = job.candidate.offer.task_id
         if not job.candidate.in_hand:
+            self._expected[task_id] = job.candidate.work
             yield f"task accept --task-id {task_id}"
         self._in_hand.pop(task_id, None)
         self._ends[task_id] = add_business_hours(now, job.hours)
