@@ -194,8 +194,11 @@ class ExpertPolicy:
         """Return the active tasks that need a close look: not begun by this policy, or late."""
         seen = {task.task_id for task in situation.inspections}
         active = dict.fromkeys(task_id for member in situation.staff for task_id in member.active_tasks)
-        early = {task_id for task_id, end in self._ends.items() if business_hours(end, situation.now) <= _SLACK_HOURS}
-        return tuple(task_id for task_id in active if task_id not in early and task_id not in seen)
+        self._ends = {task_id: end for task_id, end in self._ends.items() if task_id in active}
+        late = {task_id for task_id, end in self._ends.items() if business_hours(end, situation.now) > _SLACK_HOURS}
+        return tuple(
+            task_id for task_id in active if (task_id in late or task_id not in self._ends) and task_id not in seen
+        )
 
     def _hopeless(self, situation: Situation) -> Iterator[str]:
         """Yield the active tasks that cannot end in time, and expect the others when they can."""

@@ -134,8 +134,17 @@ class Valuation:
 
     def _crowd(self, domain: str, level: int) -> float:
         """Return which share of a domain's offers requires at least a level."""
-        required = [offer.required_prestige for offer in self.offers for other, _ in offer.work if other == domain]
+        required = self._required.get(domain, ())
         return sum(each >= level for each in required) / max(1, len(required))
+
+    @cached_property
+    def _required(self) -> dict[str, list[int]]:
+        """Prestige that the offers of each domain require."""
+        required: dict[str, list[int]] = {}
+        for offer in self.offers:
+            for domain, _ in offer.work:
+                required.setdefault(domain, []).append(offer.required_prestige)
+        return required
 
     @cached_property
     def _renewal_value(self) -> float:
