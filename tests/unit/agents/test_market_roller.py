@@ -7,6 +7,7 @@ from collections import Counter
 import gymnasium
 import pytest
 
+import ycbench_env  # noqa: F401 -- registers the ids
 from ycbench_agents import PolicyError, Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.market_roller import MarketRollerPolicy
