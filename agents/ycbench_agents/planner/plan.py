@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.scripted.replay import read_turns, write_turns
 from ycbench_env import YCBenchEnv
 
 if TYPE_CHECKING:
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "PlanError", "load_plan", "plan_of", "replay_plan", "save_plan"]
 
-_TITLE: Final = "# A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
-_BETWEEN: Final = "---"
+_TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
+_PACKED: Final = ".gz"
 _FACTS: Final = ("preset", "config", "seed", "final_funds_cents", "interrupted")
 
 
@@ -74,17 +77,21 @@ def replay_plan(config: Config, plan: Plan) -> int:
 
 
 def save_plan(path: Path, plan: Plan) -> None:
-    """Write a plan; whatever interrupts it, the file is the old one or the new one, whole.
+    """Write a plan, packed where the name ends in ``.gz``; the policy ``replay`` reads either.
+
+    Whatever interrupts it, the file is the old one or the new one, whole.
 
     Raises:
         OSError: It cannot be written.
     """
     values = (_one_line(plan.preset), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
-    head = [_TITLE, *[f"# {name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
-    text = "\n".join(head) + "\n" + f"\n{_BETWEEN}\n".join(plan.turns) + "\n"
+    comments = [_TITLE, *[f"{name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
+    data = write_turns(plan.turns, comments).encode("utf-8")
+    if path.suffix == _PACKED:
+        data = gzip.compress(data, mtime=0)  # equal plans make equal files
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
+        part.write_bytes(data)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -103,33 +110,23 @@ def load_plan(path: Path) -> Plan:
         PlanError: It is no plan; the message shows the line that is missing or wrong.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        msg = f"{path}: got bytes that are no text, expected a plan that ycbench plan wrote"
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == _PACKED else data).decode("utf-8")
+        turns = read_turns(text)
+    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+        msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
         raise PlanError(msg) from None
+    lines = text.split("\n")
     facts = dict([line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line])
     try:
         return Plan(
             preset=facts["preset"],
             config_digest=facts["config"],
             seed=int(facts["seed"]),
-            turns=_turns(lines),
+            turns=turns,
             final_funds_cents=int(facts["final_funds_cents"]),
             interrupted=facts["interrupted"] == "True",
         )
     except (KeyError, ValueError) as error:
         msg = f"{path}: got no usable line for {error}, expected # name: value for each of {', '.join(_FACTS)}"
         raise PlanError(msg) from None
-
-
-def _turns(lines: list[str]) -> tuple[str, ...]:
-    body = [line for line in lines if not line.startswith("#")]
-    if body and not body[-1]:
-        body.pop()  # what follows the last line break
-    turns: list[list[str]] = [[]]
-    for line in body:
-        if line == _BETWEEN:
-            turns.append([])
-        else:
-            turns[-1].append(line)
-    return tuple(["\n".join(turn) for turn in turns])

@@ -22,10 +22,12 @@ that are to be kept, a carriage return. ``read_turns`` and ``write_turns`` are e
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 import warnings
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -44,6 +46,7 @@ _COMMENT: Final = "#"
 _JSON: Final = "\\"
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _RECORD: Final = "turns.jsonl"  # in the folder of a run
+_PACKED: Final = ".gz"
 # Quotes open as docs/commands.md has it: where a value begins. Elsewhere one spoils the rest of its line, no more.
 _DOUBLE: Final = "\u201c\u201d\u201e\u201f\xab\xbb\u2033\u2036\u301d\u301e\u301f\uff02"
 _SINGLE: Final = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u2035\uff07"
@@ -64,7 +67,8 @@ class ReplayPolicy:
     """Plays a list of turns, one after the other.
 
     Args:
-        path: A file of turns (see above), a run's folder, or a ``.jsonl`` file such as its ``turns.jsonl``.
+        path: A file of turns (see above), also packed as ``.gz``; a run's folder; or a ``.jsonl`` file such as its
+            ``turns.jsonl``.
         turns: The turns themselves, instead of a path.
         then: What follows the last of them: "resume" plays ``sim resume`` until the episode ends, "idle" empty turns,
             "stop" raises PolicyStoppedError.
@@ -160,11 +164,12 @@ def _load(path: Path) -> tuple[object, ...]:
     """
     file = path / _RECORD if path.is_dir() else path
     try:
-        text = file.read_bytes().decode("utf-8")
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == _PACKED else data).decode("utf-8")
     except UnicodeDecodeError as error:
         msg = f"path {file}: byte {error.start + 1} is no UTF-8; save the file as UTF-8"
         raise ValueError(msg) from None
-    except (OSError, ValueError) as error:  # ValueError: a zero byte
+    except (OSError, ValueError, EOFError, zlib.error) as error:  # ValueError: a zero byte; the last two: damaged
         reason = getattr(error, "strerror", None) or error
         msg = f"path {file}: cannot be read: {reason}; expected a file of turns, or the folder of a run"
         raise ValueError(msg) from None

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pickle
 from pathlib import Path
@@ -128,6 +129,20 @@ def test_a_year_is_played_again_from_its_file_to_the_cent(tmp_path: Path, name: 
     again = played(make_policy("ycbench_agents.scripted.replay:ReplayPolicy", path=str(file)))
     assert again.actions == first.actions
     assert str(again.observations) == str(first.observations)
+
+
+def test_a_packed_file_is_the_same_list_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    packed, damaged = tmp_path / "turns.plan.gz", tmp_path / "damaged.gz"
+    whole = gzip.compress(write_turns(["market browse", "", "task list"]).encode("utf-8"))
+    packed.write_bytes(whole)
+    policy = ReplayPolicy(path=packed, then="idle")
+    policy.reset(1)
+    observation, _ = YCBenchEnv().reset(seed=1)
+    assert [policy.act(observation) for _ in range(4)] == ["market browse", "", "task list", ""]
+    for content in (whole[:-9], whole[:20] + b"xx" + whole[22:], b"task list"):
+        damaged.write_bytes(content)
+        with pytest.raises(ValueError, match=r"damaged\.gz: cannot be read: "):
+            ReplayPolicy(path=damaged)
 
 
 def test_a_run_is_played_again_from_its_folder_and_from_its_file_of_turns(tmp_path: Path) -> None:

@@ -14,10 +14,17 @@ CONFIG = tiny_config(num_market_tasks=1)
 PLAN = Plan("my\nworld", CONFIG.digest(), 7, ("task accept --task-id Task-1\nsim resume", "", "sim resume"), -5, True)  # noqa: FBT003 -- the last field
 
 
-def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    save_plan(tmp_path / "a.plan", PLAN)
-    assert load_plan(tmp_path / "a.plan") == attrs.evolve(PLAN, preset="my world")
-    assert [path.name for path in tmp_path.iterdir()] == ["a.plan"]
+@pytest.mark.parametrize("name", ["a.plan", "a.plan.gz"])
+def test_a_plan_is_read_back_as_it_was_written(name: str, tmp_path: Path) -> None:
+    save_plan(tmp_path / name, PLAN)
+    assert load_plan(tmp_path / name) == attrs.evolve(PLAN, preset="my world")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_equal_plans_make_equal_packed_files(tmp_path: Path) -> None:
+    for name in ("a.gz", "b.gz"):
+        save_plan(tmp_path / name, PLAN)
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
 def test_a_plan_file_is_turns_between_lines_of_dashes_under_comments(tmp_path: Path) -> None:
@@ -48,7 +55,7 @@ def test_a_plan_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
     ("content", "named"),
     [
         (b"", "'preset'"),
-        (b"\xff\xfe", "no text"),
+        (b"\xff\xfe", "utf-8.*expected a plan"),
         (b"# preset: a\n# config: b\n# seed: one\n# final_funds_cents: 1\n# interrupted: False\n", "one"),
         (b"# preset: a\n# config: b\n# seed: 1\n# interrupted: False\n", "final_funds_cents"),
     ],
@@ -59,6 +66,13 @@ def test_a_file_that_is_no_plan_is_refused_with_the_line_that_is_wrong(
     (tmp_path / "a.plan").write_bytes(content)
     with pytest.raises(PlanError, match=named):
         load_plan(tmp_path / "a.plan")
+
+
+def test_a_damaged_packed_plan_is_refused(tmp_path: Path) -> None:
+    save_plan(path := tmp_path / "a.plan.gz", PLAN)
+    path.write_bytes(path.read_bytes()[:-6])
+    with pytest.raises(PlanError, match=r"a\.plan\.gz.*expected a plan"):
+        load_plan(path)
 
 
 def test_a_saved_plan_replays_to_its_score(tmp_path: Path) -> None:
