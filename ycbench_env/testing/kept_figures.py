@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 
 from ycbench_env.config import Config
 from ycbench_env.testing.assertions import require
+from ycbench_env.transition.draft import Draft
 
 if TYPE_CHECKING:
     from ycbench_env.types.state import State
 
 __all__ = ["check_kept_figures"]
 
+_RATES: Final = "rates"
+
 
 def check_kept_figures(state: State) -> None:
     """Checks that every figure that a state, or a value in it, keeps is what it would compute anew."""
     _check_value(state, _rebuilt(state), "state")
+    _check_rates(state)
+
+
+def _check_rates(state: State) -> None:
+    """Checks the rates that active tasks keep; they depend on the staff and on all active tasks, so no task knows."""
+    draft = Draft.of(state)
+    load = draft.load()
+    for index in state.active_indices:
+        rates = state.tasks[index].rates
+        if rates is not None and rates.staff is state.employees:
+            require(rates == draft.rates(state.tasks[index], load), f"state.tasks[{index}] keeps outdated rates")
 
 
 def _rebuilt(value: object) -> Any:  # noqa: ANN401 -- any value of a state
@@ -36,7 +50,7 @@ def _check_value(value: object, fresh: Any, path: str) -> None:  # noqa: ANN401 
         for name, kept in vars(value).items():
             if name in names:
                 _check_value(kept, getattr(fresh, name), f"{path}.{name}")
-            else:
+            elif name != _RATES:
                 require(kept == getattr(fresh, name), f"{path} keeps an outdated {name}")
 
 

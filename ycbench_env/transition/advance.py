@@ -80,12 +80,16 @@ def _accrue(draft: Draft, until_us: int, indices: list[int]) -> None:
     worked_us = worked_between(draft.now_us, until_us, calendar.open_us, calendar.close_us)
     if worked_us == 0:  # a night or a weekend: the rates are not needed
         return
-    load = draft.load()
+    load = None
     for index in indices:
         task = draft.tasks[index]
-        rates, den = draft.rates(task, load)
+        rates = task.rates
+        if rates is None or rates.staff is not draft.employees:  # a state that no transition made
+            load = load or draft.load()
+            rates = draft.rates(task, load)
+        nums, den, _ = rates
         # All have one entry a domain; a comprehension here takes half as long again.
-        done_e4 = tuple(map(accrued, task.done_e4, task.required_e4, rates, repeat(den), repeat(worked_us)))
+        done_e4 = tuple(map(accrued, task.done_e4, task.required_e4, nums, repeat(den), repeat(worked_us)))
         draft.tasks[index] = evolve(task, done_e4=done_e4)
 
 

@@ -10,6 +10,7 @@ import attrs
 from ycbench_env.rules.clock import add_business
 from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
 from ycbench_env.types.evolve import evolve
+from ycbench_env.types.part import TeamRates
 from ycbench_env.types.state import LedgerEntry, Task
 
 if TYPE_CHECKING:
@@ -19,14 +20,7 @@ if TYPE_CHECKING:
     from ycbench_env.types.event import Event
     from ycbench_env.types.state import Employee, State
 
-__all__ = ["Draft", "TeamRates"]
-
-
-class TeamRates(NamedTuple):
-    """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour."""
-
-    nums: list[int]
-    den: int
+__all__ = ["Draft", "Load"]
 
 
 class Load(NamedTuple):
@@ -149,7 +143,7 @@ class Draft:
         nums = [
             team_rate([employees[place].rates_e4[domain] for place in places], weights, team_size) for domain in domains
         ]
-        return TeamRates(nums, common)
+        return TeamRates(tuple(nums), common, employees)
 
     def reforecast(self, indices: Collection[int]) -> None:
         """Make the forecasts of these active tasks anew, from stored quantities. Source: Y-5.2."""
@@ -159,14 +153,15 @@ class Draft:
         milestones = self.base.config.world.milestone_ratios
         for index in indices:
             task = self.tasks[index]
-            rates, rate_den = self.rates(task, load)
+            rates = self.rates(task, load)
+            nums, rate_den, _ = rates
             required, done = task.required_e4, task.done_e4
             milestone_us = None
             if task.milestones_reported < len(milestones):
                 num, den = milestones[task.milestones_reported]
-                milestone_us = self._after(milestone_work(done, required, rates, rate_den, num, den))
-            completion_us = self._after(completion_work(done, required, rates, rate_den))
-            self.tasks[index] = evolve(task, completion_us=completion_us, milestone_us=milestone_us)
+                milestone_us = self._after(milestone_work(done, required, nums, rate_den, num, den))
+            completion_us = self._after(completion_work(done, required, nums, rate_den))
+            self.tasks[index] = evolve(task, completion_us=completion_us, milestone_us=milestone_us, rates=rates)
 
     def _after(self, work: Ratio) -> int | None:
         """Return when an amount of business time has passed from now; now for none, None for never."""

@@ -7,7 +7,7 @@ Y-2, Y-4, Y-7.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
 import attrs
 
@@ -20,7 +20,18 @@ from ycbench_env.vocabulary import DOMAINS
 if TYPE_CHECKING:
     from ycbench_env.json_text import JsonObject
 
-__all__ = ["Assignment", "Client", "Employee", "Gate", "Kept", "LedgerEntry", "MarketTask", "Task", "gate_of"]
+__all__ = [
+    "Assignment",
+    "Client",
+    "Employee",
+    "Gate",
+    "Kept",
+    "LedgerEntry",
+    "MarketTask",
+    "Task",
+    "TeamRates",
+    "gate_of",
+]
 
 Kept: TypeAlias = Mapping[str, tuple[str, ...]]
 """By field: the kept figures that depend on it, see ``evolve``."""
@@ -218,6 +229,20 @@ class Assignment:
     assigned_us: int
 
 
+class TeamRates(NamedTuple):
+    """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour.
+
+    Args:
+        nums: Numerators.
+        den: Denominator.
+        staff: The staff with whose skills they were found; with others they do not hold.
+    """
+
+    nums: tuple[int, ...]
+    den: int
+    staff: tuple[Employee, ...]
+
+
 @attrs.frozen(slots=False)
 class Task:
     """An accepted task.
@@ -248,7 +273,7 @@ class Task:
     completion_us: int | None = None
     milestone_us: int | None = None
 
-    KEPT: ClassVar[Kept] = {"deadline_us": ("deadline",), "team": ("places",)}
+    KEPT: ClassVar[Kept] = {"deadline_us": ("deadline",), "status": ("rates",), "team": ("places", "rates")}
 
     @kept
     def deadline(self) -> str:
@@ -259,6 +284,14 @@ class Task:
     def places(self) -> tuple[int, ...]:
         """Places of the team's members in the staff: their numbers less 1."""
         return tuple([member.employee - 1 for member in self.team])
+
+    @kept
+    def rates(self) -> TeamRates | None:
+        """Hidden. The rates that its forecasts were made with; None where they have to be found anew.
+
+        They hold until its forecasts are made again, since whatever changes a load makes those again (Y-5.2).
+        """
+        return None
 
     @property
     def task_id(self) -> str:
