@@ -1,10 +1,10 @@
 """Market roller: the expert with a loophole. It measures what the loophole is worth and is to be reported apart.
 
 A task that is accepted and never begun costs nothing, and another one takes its place on the market at once. So before
-each decision this policy accepts poor offers of honest clients by the dozen, only to see what replaces them, keeps the
-best of every domain, and lets the expert choose from those. Thousands of planned tasks lie about at the end; it never
-lists them. Where the number of open tasks is limited (``max_open_tasks``) the first dozen is refused; then it rolls no
-more and plays as the expert does.
+each decision this policy accepts poor offers of honest clients, thirty at a time, only to see what replaces them, keeps
+the best of every domain, and lets the expert choose from those. Thousands of planned tasks lie about at the end; it
+never lists them. Where the number of open tasks is limited (``max_open_tasks``) some of the first are refused; then it
+rolls no more and plays as the expert does.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class MarketRollerPolicy:
 
     def __init__(self, keep: int = 6, batch: int = 30) -> None:
         for name, value, most in (("keep", keep, 100), ("batch", batch, 200)):
-            if not 1 <= value <= most:
-                msg = f"market_roller: got {name}={value}, expected a whole number from 1 to {most}"
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+                msg = f"market_roller: got {name}={value!r}, expected a whole number from 1 to {most}"
                 raise ValueError(msg)
         self._keep, self._batch = keep, batch
         self._expert = ExpertPolicy()

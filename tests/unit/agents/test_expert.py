@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ycbench_agents import Trajectory, rollout
+from ycbench_agents import Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy, Weights
 from ycbench_env import Observation, State, YCBenchEnv
 from ycbench_env.testing import with_other_hidden_fields
@@ -171,6 +171,31 @@ def test_weights_are_what_it_cares_for() -> None:
     usual = rollout(env, ExpertPolicy(), 1, max_turns=40).actions
     assert rollout(env, ExpertPolicy(Weights()), 1, max_turns=40).actions == usual
     assert rollout(env, ExpertPolicy(Weights(skill=0.0)), 1, max_turns=40).actions != usual
+
+
+def test_weights_are_given_by_name_too() -> None:
+    env = YCBenchEnv()
+    some = make_policy("expert", weights={"skill": 0})
+    assert (
+        rollout(env, some, 1, max_turns=40).actions
+        == rollout(env, ExpertPolicy(Weights(skill=0.0)), 1, max_turns=40).actions
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"skil": 1}, "got 'skil', expected some of skill, skill_hours, trust"),
+        ({"skill": -1}, "got skill = -1, expected a number of at least 0"),
+        ({"trust": "2"}, "got trust = '2', expected a number"),
+        ({"trust": float("nan")}, "got trust = nan, expected a number"),
+        ({"trust": True}, "got trust = True, expected a number"),
+        (3, "got 3, expected some of skill"),
+    ],
+)
+def test_what_is_no_weight_is_refused(weights: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_policy("expert", weights=weights)
 
 
 def test_every_look_is_asked_before_anything_is_decided() -> None:

@@ -55,10 +55,13 @@ def test_a_used_policy_plays_like_a_new_one() -> None:
     assert play(policy, max_turns=40).actions == play(MarketRollerPolicy(), max_turns=40).actions
 
 
-@pytest.mark.parametrize(("name", "value", "most"), [("keep", 0, 100), ("keep", 101, 100), ("batch", 201, 200)])
-def test_numbers_out_of_range_are_refused_with_what_is_expected(name: str, value: int, most: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "most"),
+    [("keep", 0, 100), ("keep", 101, 100), ("batch", 201, 200), ("keep", 2.5, 100), ("keep", "abc", 100)],
+)
+def test_numbers_out_of_range_are_refused_with_what_is_expected(name: str, value: object, most: int) -> None:
     with pytest.raises(
-        ValueError, match=rf"market_roller: got {name}={value}, expected a whole number from 1 to {most}"
+        ValueError, match=rf"market_roller: got {name}={value!r}, expected a whole number from 1 to {most}"
     ):
         make_policy("ycbench_agents.scripted.market_roller:MarketRollerPolicy", **{name: value})
 

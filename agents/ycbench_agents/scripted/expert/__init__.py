@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.expert.situation import MOST_LISTED, read_situation, units
 from ycbench_agents.scripted.expert.staffing import Candidate, best_job, person, staff_jobs
-from ycbench_agents.scripted.expert.valuation import Valuation, Weights
+from ycbench_agents.scripted.expert.valuation import Valuation, Weights, read_weights
 from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ycbench_agents.scripted.answer import Inspection, Offer, Work
     from ycbench_agents.scripted.expert.situation import Situation
@@ -50,11 +50,14 @@ class ExpertPolicy:
     """Probes each client once, then works for the honest ones, in small teams, by worth for an hour.
 
     Args:
-        weights: What counts how much; None for the usual ones.
+        weights: What counts how much, all of it or some by name; None for the usual ones.
+
+    Raises:
+        ValueError: There is no such weight, or it is no number of at least 0.
     """
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        self._weights = weights or Weights()
+    def __init__(self, weights: Weights | Mapping[str, float] | None = None) -> None:
+        self._weights = read_weights(weights)
         self.reset(0)
 
     def reset(self, seed: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Offer, Work
     from ycbench_agents.scripted.expert.staffing import Team
 
-__all__ = ["RATE_MAX", "Valuation", "Weights"]
+__all__ = ["RATE_MAX", "Valuation", "Weights", "read_weights"]
 
 RATE_MAX: Final = 10.0
 _YEAR: Final = 2349.0  # business hours of a year
@@ -22,6 +24,17 @@ _REDUCTION_PER_TRUST: Final = 0.1  # of the work
 _MATURE_WORK: Final = 0.56  # share of the listed work that is left at the trust which a kept client settles at
 _SALARY_RAISE: Final = 0.01
 _THIN_RUNWAY: Final = 2.0  # months; below it only money counts
+
+
+def _check_weight(_weights: Weights, attribute: attrs.Attribute[float], value: object) -> None:
+    """Refuse what is no weight; weights come from files, too.
+
+    Raises:
+        ValueError: It is no number of at least 0.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        msg = f"weights: got {attribute.name} = {value!r}, expected a number of at least 0, like 1.5"
+        raise ValueError(msg)
 
 
 @attrs.frozen
@@ -37,16 +50,37 @@ class Weights:
         salary: Raises of the team, which are paid for the rest of the year.
         patience: Keeping well-paid offers for the time when trust has made them small: nobody else takes them.
         renewal: The new offer that takes the place of an accepted one.
+
+    Raises:
+        ValueError: One is no number of at least 0.
     """
 
-    skill: float = 0.25
-    skill_hours: float = 1000.0
-    trust: float = 2.0
-    trust_hours: float = 250.0
-    prestige: float = 1.0
-    salary: float = 1.5
-    patience: float = 0.8
-    renewal: float = 1.5
+    skill: float = attrs.field(default=0.25, validator=_check_weight)
+    skill_hours: float = attrs.field(default=1000.0, validator=_check_weight)
+    trust: float = attrs.field(default=2.0, validator=_check_weight)
+    trust_hours: float = attrs.field(default=250.0, validator=_check_weight)
+    prestige: float = attrs.field(default=1.0, validator=_check_weight)
+    salary: float = attrs.field(default=1.5, validator=_check_weight)
+    patience: float = attrs.field(default=0.8, validator=_check_weight)
+    renewal: float = attrs.field(default=1.5, validator=_check_weight)
+
+
+def read_weights(given: Weights | Mapping[str, float] | None) -> Weights:
+    """Return weights from some of them by name; the others are the usual ones.
+
+    Raises:
+        ValueError: There is no such weight, or it is no number of at least 0.
+    """
+    if isinstance(given, Weights):
+        return given
+    known = [field.name for field in attrs.fields(Weights)]
+    if given is not None and not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+        msg = f"weights: got {given!r}, expected some of {', '.join(known)} with their values, like {{skill = 0.5}}"
+        raise ValueError(msg)
+    if unknown := [name for name in given or {} if name not in known]:
+        msg = f"weights: got {', '.join(map(repr, unknown))}, expected some of {', '.join(known)}"
+        raise ValueError(msg)
+    return Weights(**given or {})
 
 
 @attrs.frozen(slots=False)
