@@ -85,6 +85,7 @@ def suite_json(suite: Suite, configs: Mapping[str, Config], rules: Rules) -> str
         "planned": len(suite.plans),
         "run": len(suite.episodes),
         "interrupted": suite.interrupted,
+        "stopped": None if suite.stop is None else {**_plan(suite.stop.plan), "reason": suite.stop.reason},
         "parameters": dict(rules.parameters),
         "max_turns": rules.max_turns,
         "overrides": [{"key": each.key, "value": each.value, "origin": each.place} for each in rules.overrides],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.failure import INTERRUPTED, UsageError
+from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
@@ -21,7 +21,7 @@ from ycbench_agents.cli.values import read_parameters, read_seeds
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ycbench_agents.cli.suite import Plan, Suite
+    from ycbench_agents.cli.suite import Plan, Stop, Suite
     from ycbench_agents.figure import FundsCurve
     from ycbench_agents.rollout import Trajectory
     from ycbench_env import Config
@@ -207,10 +207,17 @@ def _print(suite: Suite, rules: Rules) -> None:
 
 def _exit_code(suite: Suite) -> int:
     """Return the exit code, and say on stderr what is missing."""
-    if not suite.interrupted:
+    if not suite.interrupted and suite.stop is None:
         return 0
     from ycbench_agents.cli.report import missing_lines  # noqa: PLC0415 -- imports rich
 
     sys.stdout.flush()  # so that the complaint follows the results where both go to one place
-    complain("\n  ".join(["interrupted", *missing_lines(suite.missing)]))
-    return INTERRUPTED
+    complain("\n  ".join([_why(suite.stop), *missing_lines(suite.missing)]))
+    return INTERRUPTED if suite.stop is None else STOPPED
+
+
+def _why(stop: Stop | None) -> str:
+    """Return why a suite ended early."""
+    if stop is None:
+        return "interrupted"
+    return f"stopped: {stop.plan.policy}, {stop.plan.preset}, seed {stop.plan.seed}: {stop.reason}"

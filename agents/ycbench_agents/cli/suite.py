@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
+from ycbench_agents.base import PolicyStoppedError
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.rollout import rollout
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ycbench_agents.rollout import Trajectory
     from ycbench_env import Config, Observation, YCBenchEnv
 
-__all__ = ["OUTCOMES", "Episode", "Plan", "Rules", "Suite", "Watcher", "make_plans", "play_suite"]
+__all__ = ["OUTCOMES", "Episode", "Plan", "Rules", "Stop", "Suite", "Watcher", "make_plans", "play_suite"]
 
 OUTCOMES: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
 """What became of a company, by the reason of the end; any other end is "truncated"."""
@@ -89,6 +90,19 @@ class Episode:
 
 
 @attrs.frozen
+class Stop:
+    """An episode that ended because its policy could not go on.
+
+    Args:
+        plan: What was to be played.
+        reason: What the policy said.
+    """
+
+    plan: Plan
+    reason: str
+
+
+@attrs.frozen
 class Suite:
     """What was to be played and what was played.
 
@@ -96,11 +110,13 @@ class Suite:
         plans: All episodes that were asked for, in order.
         episodes: Those that were played to their end, in the same order.
         interrupted: Whether Ctrl-C ended it.
+        stop: The policy that ended it because it could not go on, None for none.
     """
 
     plans: tuple[Plan, ...]
     episodes: tuple[Episode, ...]
     interrupted: bool
+    stop: Stop | None = None
 
     @property
     def missing(self) -> tuple[Plan, ...]:
@@ -149,7 +165,9 @@ def play_suite(
     rules: Rules = _NO_RULES,
     keep: Callable[[Plan, Trajectory], None] = lambda _plan, _trajectory: None,
 ) -> Suite:
-    """Play the episodes one after the other and return what came of them; Ctrl-C ends the suite, not the program.
+    """Play the episodes one after the other and return what came of them.
+
+    Ctrl-C ends the suite, not the program; so does a policy that cannot go on.
 
     Args:
         plans: What to play.
@@ -166,8 +184,10 @@ def play_suite(
     # All of them before the first episode, so that a slip in the last name does not cost what was played.
     policies = {name: new_policy(name, rules.parameters) for name in dict.fromkeys(plan.policy for plan in plans)}
     done: list[Episode] = []
+    current = plans[0]
     try:
         for plan in plans:
+            current = plan
             watcher.begin(plan)
             env = YCBenchEnv(configs[plan.preset])
             trajectory = rollout(env, _Watched(policies[plan.policy], watcher), plan.seed, max_turns=rules.max_turns)
@@ -176,6 +196,8 @@ def play_suite(
             watcher.end()
     except KeyboardInterrupt:
         return Suite(plans, tuple(done), interrupted=True)
+    except PolicyStoppedError as error:
+        return Suite(plans, tuple(done), interrupted=False, stop=Stop(current, str(error)))
     return Suite(plans, tuple(done), interrupted=False)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ycbench_agents import PolicyStoppedError
+from ycbench_agents.cli import main
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.report import group_line, missing_lines, print_table, suite_json
 from ycbench_agents.cli.source import Override
@@ -16,6 +18,7 @@ from ycbench_env import Config, load_config
 
 if TYPE_CHECKING:
     from ycbench_agents.rollout import Trajectory
+    from ycbench_env import Observation
 
 
 class Recorder:
@@ -77,6 +80,42 @@ def test_an_interrupt_keeps_what_is_done_and_names_what_is_not(configs: dict[str
     assert suite.interrupted
     assert [episode.plan for episode in suite.episodes] == [plans[0]]
     assert suite.missing == plans[1:]
+
+
+class Leaver:
+    """Plays its first episode and stops in the second one."""
+
+    def __init__(self) -> None:
+        self.episodes = 0
+
+    def reset(self, seed: int) -> None:  # noqa: ARG002 -- it plays alike with any
+        self.episodes += 1
+
+    def act(self, observation: Observation) -> str:
+        if self.episodes == 2 and observation["turn"] == 3:
+            msg = "had enough"
+            raise PolicyStoppedError(msg)
+        return "sim resume"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_policy_that_cannot_go_on_costs_no_finished_episode(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"{Leaver.__module__}:Leaver"
+    arguments = ["run", "--policy", name, "idle", "--seeds", "1-3", "--max-turns", "5"]
+    assert main([*arguments, *["--json"] * as_json]) == 1
+    out, err = capsys.readouterr()
+    assert err == (
+        f"ycbench: stopped: {name}, default, seed 2: had enough\n"
+        f"  not run: {name}, default: seed 2-3\n  not run: idle, default: seed 1-3\n"
+    )
+    if as_json:
+        document = json.loads(out)
+        assert document["stopped"] == {"policy": name, "preset": "default", "seed": 2, "reason": "had enough"}
+        assert [each["seed"] for each in document["episodes"]] == [1]
+    else:
+        assert out.splitlines()[-1] == "1 of 6 episodes run"
 
 
 def test_a_turn_limit_cuts_an_episode_off(configs: dict[str, Config]) -> None:
@@ -166,6 +205,7 @@ def test_json_is_strict_and_complete(greedy: Suite, configs: dict[str, Config]) 
         "planned",
         "run",
         "interrupted",
+        "stopped",
         "parameters",
         "max_turns",
         "overrides",
