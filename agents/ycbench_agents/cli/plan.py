@@ -29,6 +29,34 @@ _NOTE: Final = "privileged: these plans were made knowing all that is hidden and
 
 
 @attrs.frozen
+class _Job:
+    """One plan to be searched for.
+
+    Args:
+        label: Name of the configuration.
+        config: The configuration.
+        seed: Run seed.
+        path: File for the plan.
+        old: The plan that is there already, None for none.
+    """
+
+    label: str
+    config: Config
+    seed: int
+    path: Path
+    old: Plan | None
+
+
+@attrs.frozen
+class _Row:
+    """What came of a job: the plan found now, and whether the one that was there stays."""
+
+    job: _Job
+    found: Plan
+    kept: bool
+
+
+@attrs.frozen
 class PlanRequest:
     """What ``ycbench plan`` is asked for: the values of its options as they were written."""
 
@@ -44,24 +72,28 @@ class PlanRequest:
 def plan(request: PlanRequest) -> int:
     """Search, save and print; Ctrl-C keeps the best plan so far and ends the rest. Return the exit code.
 
+    A plan that is there and as good stays.
+
     Raises:
-        UsageError: Something in the request cannot be used, or a plan cannot be written.
+        UsageError: Something in the request cannot be used, what is there for a plan's file is no plan for the same
+            episode, or a plan cannot be written.
     """
     from ycbench_agents.cli.console import cell, print_parts  # noqa: PLC0415 -- imports rich
 
     configs, seeds = load_all(request.presets, request.files, request.settings), read_seeds(request.seeds)
     _make_folder(request.out)
-    jobs = [(label, config, seed) for label, config in configs.items() for seed in seeds]
-    rows: list[tuple[Plan, Path]] = []
-    for label, config, seed in jobs:
-        found = _found(request, f"{label}, seed {seed}", config, seed)
+    # All of them before the first search, so that nobody searches for what cannot be saved.
+    jobs = [_job(request.out, label, config, seed) for label, config in configs.items() for seed in seeds]
+    rows: list[_Row] = []
+    for job in jobs:
+        found = _found(request, f"{job.label}, seed {job.seed}", job.config, job.seed)
         if found is not None:
-            rows.append((found, _saved(request.out / f"{label}-seed{seed}.plan", found)))
+            rows.append(_Row(job, found, kept=_keeps(job, found)))
         if found is None or found.interrupted:
             break
     if rows:
         print_parts(_table(rows), cell(_NOTE))
-    if len(rows) == len(jobs) and not rows[-1][0].interrupted:
+    if len(rows) == len(jobs) and not rows[-1].found.interrupted:
         return 0
     sys.stdout.flush()
     complain(f"interrupted: {len(rows)} of {len(jobs)} plans are there, the last one as good as it was by then")
@@ -74,6 +106,42 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         msg = f"--out {folder}: cannot make this folder: {error.strerror}; name another"
         raise UsageError(msg) from None
+
+
+def _job(folder: Path, label: str, config: Config, seed: int) -> _Job:
+    """Return the job of planning one episode.
+
+    Raises:
+        UsageError: Something else than a plan for this episode is there.
+    """
+    path = folder / f"{label}-seed{seed}.plan"
+    try:
+        old = _old_plan(path, config, seed)
+    except (OSError, ValueError) as error:  # PlanError is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        msg = f"--out {folder}: {path} is there and stays: {reason}; name another --out, or move the file away"
+        raise UsageError(msg) from None
+    return _Job(label, config, seed, path, old)
+
+
+def _old_plan(path: Path, config: Config, seed: int) -> Plan | None:
+    """Return the plan in a file, None where there is no file.
+
+    Raises:
+        OSError: It cannot be read.
+        PlanError: It is no plan, one for another episode, or does not bring what it says.
+    """
+    from ycbench_agents.planner import PlanError, load_plan, replay_plan  # noqa: PLC0415 -- slow to import
+
+    try:
+        old = load_plan(path)
+    except FileNotFoundError:
+        return None
+    if old.seed != seed:
+        msg = f"got a plan for seed {old.seed}, expected one for seed {seed}"
+        raise PlanError(msg)
+    replay_plan(config, old)
+    return old
 
 
 def _found(request: PlanRequest, title: str, config: Config, seed: int) -> Plan | None:
@@ -118,7 +186,19 @@ def _watching(
         yield show
 
 
-def _saved(path: Path, found: Plan) -> Path:
+def _keeps(job: _Job, found: Plan) -> bool:
+    """Return whether the plan that is there stays, being as good; else save the one that was found.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if job.old is not None and job.old.final_funds_cents >= found.final_funds_cents:
+        return True
+    _save(job.path, found)
+    return False
+
+
+def _save(path: Path, found: Plan) -> None:
     from ycbench_agents.planner import save_plan  # noqa: PLC0415 -- slow to import
 
     try:
@@ -126,15 +206,23 @@ def _saved(path: Path, found: Plan) -> Path:
     except OSError as error:
         msg = f"--out: cannot write {path}: {error.strerror or error}; name a folder that can be written to"
         raise UsageError(msg) from None
-    return path
 
 
-def _table(rows: Sequence[tuple[Plan, Path]]) -> Table:
+def _table(rows: Sequence[_Row]) -> Table:
     from ycbench_agents.cli.console import cell, dollars, new_table  # noqa: PLC0415 -- imports rich
 
-    table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", gap=1)
-    for found, path in rows:
+    notes = [_note(row) for row in rows]
+    table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", *["note"] * any(notes), gap=1)
+    for row, note in zip(rows, notes, strict=True):
+        found = row.found
         accepts = sum([turn.count("task accept ") for turn in found.turns])
-        row = (found.preset, found.seed, dollars(found.final_funds_cents), accepts, len(found.turns), path)
-        table.add_row(*[cell(value) for value in row])
+        figures = (dollars(found.final_funds_cents), accepts, len(found.turns))
+        values = (found.preset, found.seed, *figures, row.job.path, *[note] * any(notes))
+        table.add_row(*[cell(value) for value in values])
     return table
+
+
+def _note(row: _Row) -> str:
+    from ycbench_agents.cli.console import dollars  # noqa: PLC0415 -- imports rich
+
+    return f"kept: {dollars(row.job.old.final_funds_cents)} there already" if row.kept and row.job.old else ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
 
 from ycbench_agents.cli import main
-from ycbench_agents.planner import load_plan, replay_plan
+from ycbench_agents.cli.console import dollars
+from ycbench_agents.planner import Plan, load_plan, replay_plan, save_plan
 from ycbench_env import load_config
 
 SMALL = ("--set", "world.num_market_tasks=4")
@@ -67,6 +70,65 @@ def test_a_plan_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.C
     (tmp_path / "default-seed1.plan").mkdir()
     assert main(["plan", "--rollouts", "1", "--out", str(tmp_path), *SMALL]) == 2
     assert "default-seed1.plan" in capsys.readouterr().err
+
+
+def planned(out: Path, *more: str) -> int:
+    return main(["plan", "--rollouts", "1", "--out", str(out), *more])
+
+
+def test_a_name_too_long_for_a_file_is_said_after_the_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert planned(tmp_path, "--set", f"name={chr(233) * 120}", *SMALL) == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("cents_more", "stays"), [(0, True), (-1, False)])
+def test_a_plan_as_good_stays_and_a_worse_one_is_replaced(
+    cents_more: int, stays: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert planned(tmp_path, *SMALL) == 0
+    path = tmp_path / "default-seed1.plan"
+    found = load_plan(path)
+    old = attrs.evolve(found, final_funds_cents=found.final_funds_cents + cents_more, interrupted=True)
+    save_plan(path, old)
+    monkeypatch.setattr("ycbench_agents.planner.replay_plan", lambda *_: 0)
+    capsys.readouterr()
+    assert planned(tmp_path, *SMALL) == 0
+    assert load_plan(path) == (old if stays else found)
+    assert (f"kept: {dollars(found.final_funds_cents)} there already" in capsys.readouterr().out) is stays
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda plan: attrs.evolve(plan, config_digest="0" * 64), "expected 000000000000"),
+        (lambda plan: attrs.evolve(plan, seed=2), "got a plan for seed 2, expected one for seed 1"),
+        (lambda plan: attrs.evolve(plan, final_funds_cents=7), "cents when replayed, expected 7"),
+    ],
+)
+def test_what_is_there_and_no_plan_for_this_episode_is_refused_before_any_search(
+    change: Callable[[Plan], Plan],
+    named: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert planned(tmp_path, *SMALL) == 0
+    path = tmp_path / "default-seed1.plan"
+    save_plan(path, change(load_plan(path)))
+    content = path.read_bytes()
+
+    def search(*_: object, **__: object) -> None:
+        pytest.fail("it searched")
+
+    monkeypatch.setattr("ycbench_agents.planner.plan", search)
+    capsys.readouterr()
+    assert planned(tmp_path, "--seeds", "3", "1", *SMALL) == 2
+    err = capsys.readouterr().err
+    assert named in err
+    assert "name another --out" in err
+    assert path.read_bytes() == content
 
 
 def test_bound_prints_a_row_for_each_configuration_and_seed(capsys: pytest.CaptureFixture[str]) -> None:
