@@ -13,6 +13,7 @@ from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
+from ycbench_agents.cli.replaying import REPLAY, warn_of_other_episodes
 from ycbench_agents.cli.source import load_all, overrides_in_force
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.suite import Rules, make_plans, play_suite
@@ -85,8 +86,9 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
     if recording is not None and recording.keeps(request.policies):
         return _run_recorded(request, recording)
     configs = load_all(request.presets, request.files, request.settings)
-    rules = _rules(request, configs)
-    plans = make_plans(request.policies, list(configs), read_seeds(request.seeds))
+    rules, seeds = _rules(request, configs), read_seeds(request.seeds)
+    plans = make_plans(request.policies, list(configs), seeds)
+    _warn(request.policies, rules, configs, seeds)
     with watching(len(plans), quiet=request.quiet) as watcher:
         suite = play_suite(plans, configs, watcher, rules)
     if request.as_json:
@@ -105,6 +107,12 @@ def _rules(request: RunRequest, configs: Mapping[str, Config]) -> Rules:
     return Rules(read_parameters(request.parameters), request.max_turns, overrides)
 
 
+def _warn(policies: Sequence[str], rules: Rules, configs: Mapping[str, Config], seeds: Sequence[int]) -> None:
+    """Say on stderr what is allowed and most likely not meant."""
+    if REPLAY in policies:
+        warn_of_other_episodes(rules.parameters, configs, seeds)
+
+
 def _run_recorded(request: RunRequest, recording: Recording) -> int:
     """Play runs into folders, print what came of them and return the exit code."""
     from ycbench_agents.cli.recorded.command import Matrix, play_matrix  # noqa: PLC0415 -- slow to import
@@ -113,11 +121,12 @@ def _run_recorded(request: RunRequest, recording: Recording) -> int:
     from ycbench_agents.cli.report import print_overrides, suite_json  # noqa: PLC0415 -- imports rich
 
     configs = load_all(request.presets, request.files, request.settings)
-    rules = _rules(request, configs)
+    rules, seeds = _rules(request, configs), read_seeds(request.seeds)
+    _warn(request.policies, rules, configs, seeds)
     matrix = Matrix(
         policies=request.policies,
         configs=configs,
-        seeds=read_seeds(request.seeds),
+        seeds=seeds,
         parameters=rules.parameters,
         model=recording.model,
         max_turns=request.max_turns,

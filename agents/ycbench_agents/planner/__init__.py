@@ -5,16 +5,18 @@ measure policies with, and a list of commands that anybody can replay; neither p
 """
 
 from ycbench_agents.planner.bound import Bound, upper_bound
-from ycbench_agents.planner.plan import Plan, PlanError, load_plan, replay_plan, save_plan
+from ycbench_agents.planner.plan import Plan, PlanError, PlanFacts, load_plan, plan_facts, replay_plan, save_plan
 from ycbench_agents.planner.search import Progress, plan
 
 __all__ = [
     "Bound",
     "Plan",
     "PlanError",
+    "PlanFacts",
     "Progress",
     "load_plan",
     "plan",
+    "plan_facts",
     "replay_plan",
     "save_plan",
     "upper_bound",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -13,12 +14,13 @@ from ycbench_agents.scripted.replay import read_turns, write_turns
 from ycbench_env import YCBenchEnv
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from ycbench_agents.planner.course import Course
     from ycbench_env import Config
 
-__all__ = ["Plan", "PlanError", "load_plan", "plan_of", "replay_plan", "save_plan"]
+__all__ = ["Plan", "PlanError", "PlanFacts", "load_plan", "plan_facts", "plan_of", "replay_plan", "save_plan"]
 
 _TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
 _PACKED: Final = ".gz"
@@ -48,6 +50,19 @@ class Plan:
     turns: tuple[str, ...]
     final_funds_cents: int
     interrupted: bool = False
+
+
+@attrs.frozen
+class PlanFacts:
+    """The episode that a plan is for.
+
+    Args:
+        config_digest: Digest of the configuration.
+        seed: Run seed.
+    """
+
+    config_digest: str
+    seed: int
 
 
 def plan_of(config: Config, seed: int, course: Course, *, interrupted: bool = False) -> Plan:
@@ -110,14 +125,12 @@ def load_plan(path: Path) -> Plan:
         PlanError: It is no plan; the message shows the line that is missing or wrong.
     """
     try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == _PACKED else data).decode("utf-8")
+        text = _text(path)
         turns = read_turns(text)
     except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
         raise PlanError(msg) from None
-    lines = text.split("\n")
-    facts = dict([line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line])
+    facts = _facts(text.split("\n"))
     try:
         return Plan(
             preset=facts["preset"],
@@ -130,3 +143,23 @@ def load_plan(path: Path) -> Plan:
     except (KeyError, ValueError) as error:
         msg = f"{path}: got no usable line for {error}, expected # name: value for each of {', '.join(_FACTS)}"
         raise PlanError(msg) from None
+
+
+def plan_facts(path: Path) -> PlanFacts | None:
+    """Return which episode a list of turns says, at its head, that it is a plan for; None where it says nothing."""
+    try:
+        lines = _text(path).split("\n")
+        facts = _facts(takewhile(lambda line: line.startswith("#"), lines))
+        return PlanFacts(facts["config"], int(facts["seed"]))
+    except (OSError, EOFError, KeyError, ValueError, zlib.error):  # whoever plays the list says what is wrong with it
+        return None
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == _PACKED else data).decode("utf-8")
+
+
+def _facts(lines: Iterable[str]) -> dict[str, str]:
+    """Return what lines like ``# name: value`` say."""
+    return dict([line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line])

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from ycbench_agents.planner import Plan, PlanError, load_plan, plan, replay_plan, save_plan
+from ycbench_agents.planner import Plan, PlanError, PlanFacts, load_plan, plan, plan_facts, replay_plan, save_plan
 from ycbench_env.testing import tiny_config
 
 CONFIG = tiny_config(num_market_tasks=1)
@@ -19,6 +19,21 @@ def test_a_plan_is_read_back_as_it_was_written(name: str, tmp_path: Path) -> Non
     save_plan(tmp_path / name, PLAN)
     assert load_plan(tmp_path / name) == attrs.evolve(PLAN, preset="my world")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["a.plan", "a.plan.gz"])
+def test_the_head_of_a_plan_tells_its_episode(name: str, tmp_path: Path) -> None:
+    save_plan(tmp_path / name, PLAN)
+    assert plan_facts(tmp_path / name) == PlanFacts(CONFIG.digest(), 7)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"sim resume\n# config: a\n# seed: 1\n", b"# seed: 1\n", b"# config: a\n# seed: x\n", b"\xff"]
+)
+def test_a_list_that_does_not_begin_with_its_episode_tells_none(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.plan").write_bytes(content)
+    (tmp_path / "b.gz").write_bytes(content)
+    assert [plan_facts(tmp_path / name) for name in ("a.plan", "b.gz", "no file", ".")] == [None] * 4
 
 
 def test_equal_plans_make_equal_packed_files(tmp_path: Path) -> None:

@@ -131,6 +131,28 @@ def test_what_is_there_and_no_plan_for_this_episode_is_refused_before_any_search
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_plan_played_elsewhere_is_warned_of(
+    recorded: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert planned(tmp_path, *SMALL) == 0
+    path = tmp_path / "default-seed1.plan"
+    arguments = ["run", "--policy", "replay", "--param", f"path={path}", "--max-turns", "1", "--quiet"]
+    arguments += ["--records", str(tmp_path / "runs")] if recorded else []
+    capsys.readouterr()
+    assert main([*arguments, *SMALL]) == 0
+    assert capsys.readouterr().err == ""
+    assert main([*arguments, *SMALL, "--seeds", "2-5", "1"]) == 0
+    told = f"ycbench: warning: {path} is a plan for seed 1 and is played with seed 2, 3, 4 and 1 more, where its funds"
+    lines = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith(told)
+    assert main(arguments) == 0
+    digests = [load_plan(path).config_digest[:12], load_config("default", environ={}).digest()[:12]]
+    told = f"is a plan for configuration {digests[0]} and is played under default ({digests[1]}), where"
+    assert told in capsys.readouterr().err
+
+
 def test_bound_prints_a_row_for_each_configuration_and_seed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "--preset", "default", "reference", "--seeds", "1", "2", *SMALL]) == 0
     out = capsys.readouterr().out
