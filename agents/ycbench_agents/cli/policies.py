@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from ycbench_agents.registry import make_policy
+from ycbench_agents.scripted.mixture import named_policies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ycbench_agents.base import Policy
 
-__all__ = ["make_policy_here"]
+__all__ = ["asks_a_person", "make_policy_here"]
+
+
+_HUMAN: Final = "human"
+_MIXTURE: Final = "mixture"
+
+
+def asks_a_person(name: str, parameters: object) -> bool:
+    """Return whether a policy asks at the terminal, so that nothing else may move on it.
+
+    Args:
+        name: Name of the policy.
+        parameters: Its parameters by name; a mixture's name further policies.
+    """
+    if name == _MIXTURE and isinstance(parameters, Mapping):
+        return _HUMAN in named_policies(cast("Mapping[str, object]", parameters))
+    return name == _HUMAN
 
 
 def make_policy_here(name: str, parameters: Mapping[str, object]) -> Policy:

@@ -11,6 +11,7 @@ import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
+from ycbench_agents.cli.policies import asks_a_person
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
 from ycbench_agents.cli.replaying import REPLAY, warn_of_other_episodes
@@ -89,7 +90,8 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
     rules, seeds = _rules(request, configs), read_seeds(request.seeds)
     plans = make_plans(request.policies, list(configs), seeds)
     _warn(request.policies, rules, configs, seeds)
-    with watching(len(plans), quiet=request.quiet) as watcher:
+    still = request.quiet or any(asks_a_person(name, rules.parameters) for name in request.policies)
+    with watching(len(plans), quiet=still) as watcher:
         suite = play_suite(plans, configs, watcher, rules)
     if request.as_json:
         from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich

@@ -9,6 +9,7 @@ what was typed is in its record, and nobody is asked for it again.
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.base import Decision, PolicyStoppedError
@@ -28,18 +29,38 @@ _TYPED: Final = "typed"
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def _ask(prompt: str) -> str:
+    """Return the next line of stdin; the prompt goes to stderr, as ``input`` would not have it.
+
+    Raises:
+        EOFError: The input is at its end.
+    """
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.removesuffix("\n")
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
 class HumanPolicy:
     """Asks a person for each turn.
 
     Args:
-        read: Shows a prompt and returns the line that is typed, without its line break; EOFError at the end.
-        write: Shows a text.
+        read: Shows a prompt and returns the line that is typed, without its line break; EOFError at the end. By default
+            lines come from stdin.
+        write: Shows a text. By default it and the prompts go to stderr, since stdout is for results.
 
     Raises:
         ValueError: One of them cannot be called.
     """
 
-    def __init__(self, read: Callable[[str], str] = input, write: Callable[[str], object] = print) -> None:
+    def __init__(self, read: Callable[[str], str] = _ask, write: Callable[[str], object] = _tell) -> None:
         for name, function in (("read", read), ("write", write)):
             if not callable(function):
                 msg = f"{name}: got {function!r}, expected a function, like {'input' if name == 'read' else 'print'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,21 @@ def test_a_record_of_something_else_is_refused() -> None:
 def test_what_cannot_be_called_is_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"(read|write): got ('input'|3), expected a function, like (input|print)"):
         HumanPolicy(**parameters)
+
+
+def test_without_a_reader_of_its_own_it_asks_on_stderr_and_reads_stdin(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("task list\n\ncompany status"))
+    observation, _ = YCBenchEnv().reset(seed=1)
+    policy = HumanPolicy()
+    assert policy.act(observation) == "task list"
+    with pytest.raises(PolicyStoppedError):
+        policy.act(observation)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Type commands, one a line")
+    assert f"{observation['text']}\nturn 1> ... {observation['text']}\nturn 1> ... " in err
 
 
 def test_a_person_is_somebody_outside_of_the_process() -> None:

@@ -281,6 +281,26 @@ def test_no_progress_is_shown_to_a_file_or_when_quiet(
     assert stream.getvalue() == ""
 
 
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("who", [["human"], ["mixture", "--param", "policy=human", "epsilon=0"]])
+def test_nothing_moves_on_the_terminal_on_which_a_person_is_asked(
+    who: list[str],
+    kept: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("task list\n\n"))
+    monkeypatch.setenv("TERM", "xterm")
+    records = ["--records", str(tmp_path)] if kept else []
+    assert main(["run", "--policy", *who, "--max-turns", "1", "--json", *records]) == 0
+    assert json.loads(capsys.readouterr().out)["run"] == 1
+    assert "turn 1> ... " in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()
+
+
 def test_progress_on_a_terminal_names_the_episode_its_share_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)

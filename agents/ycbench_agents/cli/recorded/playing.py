@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, STOPPED
+from ycbench_agents.cli.policies import asks_a_person
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.records import PlayedRun, RecordError, RunFailure, Runtime, play_many, read_run
 
@@ -98,7 +99,8 @@ def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
 
     results: tuple[RunResult, ...] = ()
     interrupted = False
-    with telling_warnings(), live_view(plans, live=watching.live, quiet=watching.quiet) as view:
+    live = watching.live and not any(asks_a_person(plan.name, plan.settings.get("parameters")) for plan in plans)
+    with telling_warnings(), live_view(plans, live=live, quiet=watching.quiet) as view:
         try:
             results = asyncio.run(play_many(plans, watching.concurrency, Runtime(on_turn=view.on_turn)))
         except KeyboardInterrupt:
