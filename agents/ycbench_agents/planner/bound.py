@@ -159,7 +159,8 @@ def _least_of_all(start: State) -> float:
 def _rounding_slack(start: State) -> float:
     """Return how much of a completed task's work may be due to rounding at most, in units.
 
-    Every task that stops the clock, by its completion or a first milestone, has at least the work ``least``. With n of
+    Every task that stops the clock, by its completion or a first milestone, has at least the work ``least`` in the
+    domain that is furthest ahead; measured by that, too, nobody adds more than a best rate an hour. With n of
     them there are at most n x (milestones + 1) + payrolls + 1 stops, each of which may add half a place to each. While
     n is small that is far too little to make one more possible; so n can never grow beyond what is found here.
 

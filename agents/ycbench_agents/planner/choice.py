@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Chooser", "Standpoint"]
 
 _FIRST: Final = itemgetter(0)
+_TINY: Final = 1e-6  # share of work left at full trust, where that may be none
 _ROUNDING: Final = 1.01  # work is truncated to whole units
 _CANCEL_REACH: Final = 2
 _USUAL_BOOST: Final = 0.12
@@ -169,7 +170,7 @@ class Chooser:
         headroom = max(0.0, 1 - rate / view.most_rate) if view.growing else 0.0
         noisy = view.noise
         most = rate * (1 + noisy) * self._most_worth(headroom) * favour * _ROUNDING
-        limits = [most * regard.factor / (regard.work_left * regard.inflation) for regard in view.regards]
+        limits = [most * regard.factor / (max(_TINY, regard.work_left) * regard.inflation) for regard in view.regards]
         for limit, slot in self._by_limit(at, domain, limits, growing=view.growing):
             if limit <= best_score:
                 break

@@ -1,9 +1,8 @@
 """The search of the planner: many rollouts, each a variation of the best so far or a new start. Privileged.
 
 Three moves, chosen at random: a new start with weights drawn anew; a rollout with a change in the weights of one of the
-best; and a repair, which keeps the beginning of a good course and decides the rest anew, with changed
-weights or more noise. Nothing but
-the number of rollouts depends on time, so a fixed number of them gives the same plan on any machine.
+best; and a repair, which keeps the beginning of a good course and decides the rest anew, with changed weights or more
+noise. Nothing but the number of rollouts depends on time, so a fixed number of them gives the same plan on any machine.
 """
 
 from __future__ import annotations
@@ -105,7 +104,11 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         if not search.kept:
             raise
     found = plan_of(config, seed, search.best.course, interrupted=interrupted)
-    replay_plan(config, found)
+    try:
+        replay_plan(config, found)
+    except KeyboardInterrupt:  # nothing is lost by one that comes during the check; another one ends that, too
+        replay_plan(config, found)
+        return attrs.evolve(found, interrupted=True)
     return found
 
 

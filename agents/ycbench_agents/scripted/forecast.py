@@ -1,4 +1,4 @@
-"""How long work takes and when it ends, by the rules that every agent is told: business hours, teams, rates."""
+"""How long work takes and when it ends, by the public rules: business hours, teams, rates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
     from ycbench_agents.scripted.answer import Employee, Work
 
-__all__ = ["TEAM_SIZE", "add_business_hours", "business_hours", "hours_of_work", "team_rate"]
+__all__ = ["TEAM_SIZE", "add_business_hours", "business_hours", "hours_of_work", "most_units", "team_rate"]
 
 TEAM_SIZE: Final = 4  # members of a team that count
+_LEAST_UNITS: Final = 200.0  # of an accepted task, in each domain
 _START: Final = 9
 _END: Final = 18
 _SATURDAY: Final = 5
@@ -31,6 +32,14 @@ def team_rate(team: Iterable[Employee], domain: str, *, tasks_each: int = 1) -> 
     """
     rates = sorted((member.rates.get(domain, 0.0) / tasks_each for member in team), reverse=True)
     return sum(rates[:TEAM_SIZE])
+
+
+def most_units(listed: Work) -> float:
+    """Return the units that a listed task has at most once it is accepted, if its client is honest.
+
+    Trust only ever reduces work, but no domain has less than a least amount.
+    """
+    return sum(max(units, _LEAST_UNITS) for _, units in listed)
 
 
 def hours_of_work(work: Work, team: Sequence[Employee], *, tasks_each: int = 1) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.answer import Employee
-from ycbench_agents.scripted.forecast import TEAM_SIZE, hours_of_work
+from ycbench_agents.scripted.forecast import TEAM_SIZE, hours_of_work, most_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,7 +133,7 @@ def probe(observation: Observation, task_id: str) -> str:
 def swollen_clients(observation: Observation) -> tuple[str, ...]:
     """Return the clients whose work grew when it was accepted, as the looks of the last turn show."""
     seen = answer.inspections(observation)
-    listed = {task.task_id: sum(units for _, units in task.work) for task in seen if task.status == "market"}
+    listed = {task.task_id: most_units(task.work) for task in seen if task.status == "market"}
     return tuple(
         task.client
         for task in seen

@@ -100,7 +100,7 @@ class Student:
 
 
 class _ProcessWatch:
-    """Refuses, and takes back, changes of what a process has only one of: random generators, environment, folder."""
+    """Refuses, and takes back, changes of what a process has only one of: random generators and environment."""
 
     def __init__(self, place: str) -> None:
         self._place = place

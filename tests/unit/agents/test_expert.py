@@ -86,6 +86,13 @@ def test_it_finds_the_adversaries_before_anybody_works_for_them() -> None:
     assert Counter(owners.values())[min(adversaries)] == 1
 
 
+def test_work_that_is_raised_to_the_least_amount_shows_no_adversary() -> None:
+    """A small task of an honest client has 200 units once it is accepted, more than was listed."""
+    env = YCBenchEnv({"world": {"dist": {"required_qty": {"type": "constant", "value": 100}}}})
+    for name in ("expert", "conservative"):
+        assert rollout(env, make_policy(name), 3).final_funds_cents > 2 * 10**8
+
+
 def test_equal_seeds_and_a_used_policy_give_equal_turns() -> None:
     policy = ExpertPolicy()
     first = rollout(gymnasium.make("YCBench-v0"), policy, 5, max_turns=60)

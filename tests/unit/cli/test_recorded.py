@@ -232,6 +232,32 @@ def test_code_that_a_record_names_is_run_only_when_a_person_names_it_too(
     assert not made.exists()
 
 
+@pytest.mark.parametrize("within", [False, True])
+def test_a_file_that_a_record_names_is_read_only_when_a_person_names_the_policy_too(
+    within: bool, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", "--policy", "greedy", "--seeds", "3", "--records", str(runs), "--max-turns", "3", "--quiet"])
+    secret = tmp_path / "secret"
+    secret.write_text("a secret of somebody else\n", encoding="utf-8")
+    parameters: dict[str, Any] = {"path": str(secret)}
+
+    def name_a_file(document: dict[str, Any]) -> None:
+        document["identity"]["policy"] = "mixture" if within else "replay"
+        mixed = {"policy": "replay", "policy_parameters": parameters, "other": "random"}
+        document["identity"]["settings"] = {"parameters": mixed if within else parameters}
+        document["outcome"] = {**document["outcome"], "status": "running"}
+
+    folder = edited(runs, name_a_file)
+    (folder / "turns.jsonl").write_text("", encoding="ascii")
+    capsys.readouterr()
+    assert main(["resume", str(folder), "--quiet"]) == 2
+    assert "would run replay" in capsys.readouterr().err
+    main(["replay", str(folder)])
+    main(["export", str(folder)])
+    assert "a secret" not in capsys.readouterr().out
+    assert "a secret" not in (folder / "turns.jsonl").read_text(encoding="ascii")
+
+
 def test_a_key_is_sent_where_a_record_says_only_when_a_person_says_so_too(
     server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 import pytest
 
-from ycbench_agents.planner import Plan, Progress, plan, replay_plan, upper_bound
+from ycbench_agents.planner import Plan, Progress, plan, replay_plan, search, upper_bound
 from ycbench_agents.planner.course import Course
 from ycbench_agents.planner.foresight import Foresight
 from ycbench_agents.planner.rollout import Game, roll_out
@@ -86,6 +86,21 @@ def test_ctrl_c_keeps_the_best_plan_so_far() -> None:
     assert replay_plan(config, found) == found.final_funds_cents
 
 
+def test_ctrl_c_while_the_plan_is_checked_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def interrupted_once(config: Config, found: Plan) -> int:
+        calls.append(found.final_funds_cents)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return replay_plan(config, found)
+
+    monkeypatch.setattr(search, "replay_plan", interrupted_once)
+    found = plan(small(), 1, budget_rollouts=2, most_passes=100)
+    assert found.interrupted
+    assert len(calls) == 2  # it is checked all the same
+
+
 @pytest.mark.parametrize(
     ("budgets", "named"),
     [
@@ -157,12 +172,23 @@ def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
         small(num_market_tasks=0),
         small(num_clients=1, loyalty_rat_fraction=1.0),
         small(initial_funds_cents=0),
+        small(trust_work_reduction_max=1.0, trust_build_rate=0.1),
         load_config("default", overrides={"loop": {"max_turns": 7}, "world": SMALL}, environ={}),
         load_config("default", overrides={"loop": {"auto_advance_after_turns": 1}, "world": SMALL}, environ={}),
         load_config("default", overrides={"loop": {"auto_advance_after_turns": 0}, "world": SMALL}, environ={}),
         small(task_progress_milestones=[0.25, 0.5], dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.9}}),
     ],
-    ids=["nobody", "no market", "adversary", "penniless", "few turns", "quick", "no forced advance", "many domains"],
+    ids=[
+        "nobody",
+        "no market",
+        "adversary",
+        "penniless",
+        "no work left",
+        "few turns",
+        "quick",
+        "no forced advance",
+        "many domains",
+    ],
 )
 def test_strange_worlds_are_planned_too(config: Config) -> None:
     found = plan(config, 1, budget_rollouts=8, most_passes=100)

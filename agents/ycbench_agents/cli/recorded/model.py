@@ -30,6 +30,7 @@ __all__ = ["LLM", "Cast", "ModelOptions", "Trusted", "cast_of", "recorded_policy
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""
 
+_REPLAY: Final = "replay"
 _USUAL_KEY: Final = "OPENAI_API_KEY"
 _THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -141,12 +142,16 @@ def replaying_policy(record: RunRecord, trusted: Trusted) -> Policy | None:
 
 
 def _foreign(record: RunRecord, trusted: Trusted) -> tuple[str, ...]:
-    """Return what a record names that nobody has said to trust: code outside of this package, servers to be asked."""
-    name = record.identity.policy
+    """Return what a record names that nobody has said to trust.
+
+    That is code outside of this package, a server that a mixture asks, and a file that is replayed: any file would do.
+    """
+    name, parameters = record.identity.policy, _parameters(record)
     if trusted.policy == name:
         return ()
-    inner = named_policies(_parameters(record))
-    return tuple(each for each in (name, *inner) if ":" in each) + tuple(each for each in inner if each == LLM)
+    inner = named_policies(parameters)
+    named = [each for each in (name, *inner) if ":" in each] + [each for each in inner if each in {LLM, _REPLAY}]
+    return tuple([*named, _REPLAY] if name == _REPLAY and "path" in parameters else named)
 
 
 def _parameters(record: RunRecord) -> JsonObject:

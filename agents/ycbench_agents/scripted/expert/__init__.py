@@ -5,7 +5,7 @@ it before anybody works on it: work that grew shows a client that cheats, at no 
 works. Everybody who is free goes into a small team on the task that is worth most for an hour of their time; what a
 task is worth, also for the rest of the year, is in ``valuation``, who does it in ``staffing``.
 
-It knows the rules that every agent is told and has seen no hidden figure, no seed and no other year. It accepts nothing
+It knows the public rules of the game and has seen no hidden figure, no seed and no other year. It accepts nothing
 that it does not mean to work on, its one probe of each client aside, and takes nothing for granted that it did: what it
 acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
 """
@@ -18,7 +18,7 @@ from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.expert.situation import MOST_LISTED, read_situation, units
 from ycbench_agents.scripted.expert.staffing import Candidate, best_job, person, staff_jobs
 from ycbench_agents.scripted.expert.valuation import Valuation, Weights, read_weights
-from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work
+from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -135,7 +135,7 @@ class ExpertPolicy:
 
     def _learn_client(self, offer: Offer, task: Inspection) -> None:
         """Take in what an accepted task turned out to be."""
-        honest = units(task.work) <= _INFLATED * units(offer.work)
+        honest = units(task.work) <= _INFLATED * most_units(offer.work)
         self._honest[offer.client] = honest
         if honest:
             self._in_hand[task.task_id] = offer
