@@ -212,11 +212,9 @@ def _least_raise(start: State, work: float) -> int:
     world = start.config.world
     if _payroll(start) == 0:
         return 0
-    tiers = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
     raises: list[int] = []
     for employee in start.employees:
-        tier = tiers[employee.tier]
-        each = int((tier.min_cents + tier.max_cents) // 2 * world.salary_bump_pct)
+        each = int(world.tier_midpoints_cents[employee.tier] * world.salary_bump_pct)
         if employee.salary_cents + each * (work / (_LEAST_WORK / 2) + 1) > world.salary_max_cents:
             return 0
         raises.append(each)

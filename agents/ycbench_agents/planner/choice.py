@@ -248,13 +248,14 @@ class Chooser:
 
     def _regard(self, state: State, place: int) -> _Regard:
         client, world, weights = state.clients[place], self._world, self._weights
-        share = client.trust_milli / 1000 / world.trust_max
+        share = client.trust_milli / 1000 / world.trust_max if world.trust_max > 0 else 0.0
         price = weights.pass_price if not self._cancels else weights.cancel_price * (client.trust_milli > 0)
         bad = client.is_adversarial
+        factor = 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
         return _Regard(
             trust_milli=client.trust_milli,
             work_left=1.0 if bad else 1 - world.trust_work_reduction_max * share,
-            inflation=1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000)) if bad else 1.0,
+            inflation=factor**world.adversarial_inflation_passes if bad else 1.0,
             factor=weights.clients[place] * (1 + weights.trust * (1 - share) ** 1.5),
             pass_price=price,
         )
@@ -266,8 +267,7 @@ class Chooser:
     def _raises(self, state: State, members: list[Employee]) -> int:
         """Return what a success of a team adds to the payrolls that are still to come, in cents."""
         world = self._world
-        tiers = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
-        middles = [(tiers[member.tier].min_cents + tiers[member.tier].max_cents) // 2 for member in members]
+        middles = [world.tier_midpoints_cents[member.tier] for member in members]
         months = len(state.calendar.payrolls_us) - state.payrolls_charged
         return sum([int(middle * world.salary_bump_pct) for middle in middles]) * months
 
