@@ -248,7 +248,7 @@ class Chooser:
 
     def _regard(self, state: State, place: int) -> _Regard:
         client, world, weights = state.clients[place], self._world, self._weights
-        share = client.trust_milli / 1000 / world.trust_max if world.trust_max > 0 else 0.0
+        share = client.trust_milli / 1000 / world.trust_max
         price = weights.pass_price if not self._cancels else weights.cancel_price * (client.trust_milli > 0)
         bad = client.is_adversarial
         factor = 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))

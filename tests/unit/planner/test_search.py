@@ -173,7 +173,7 @@ def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
         small(num_clients=1, loyalty_rat_fraction=1.0),
         small(initial_funds_cents=0),
         small(trust_work_reduction_max=1.0, trust_build_rate=0.1),
-        small(trust_max=0.0, adversarial_inflation_passes=2),
+        small(adversarial_inflation_passes=2),
         load_config("default", overrides={"loop": {"max_turns": 7}, "world": SMALL}, environ={}),
         load_config("default", overrides={"loop": {"auto_advance_after_turns": 1}, "world": SMALL}, environ={}),
         load_config("default", overrides={"loop": {"auto_advance_after_turns": 0}, "world": SMALL}, environ={}),
