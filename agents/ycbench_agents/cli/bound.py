@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.cli.source import load_all
+from ycbench_agents.cli.source import load_all, overrides_for_all
 from ycbench_agents.cli.values import read_seeds
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def bound(
         UsageError: Something that was asked for cannot be used, or a configuration cannot be bounded.
     """
     from ycbench_agents.cli.console import cell, dollars, new_table, print_parts  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
 
     configs, numbers = load_all(presets, files, settings), read_seeds(seeds)
     table = new_table("preset", ">seed", ">bound", ">rewards", ">payrolls", ">work", ">hours", gap=1)
@@ -36,6 +37,7 @@ def bound(
             money = (dollars(found.cents), dollars(found.gain_cents), dollars(found.payroll_cents))
             row = (label, seed, *money, f"{found.capacity_units:,.0f}", f"{found.hours:,.0f}")
             table.add_row(*[cell(value) for value in row])
+    print_overrides(overrides_for_all(presets, files, settings, configs))
     whom = "no policy" if accepts is None else f"no policy that accepts at most {accepts:,} tasks, 999 in each slot,"
     print_parts(table, cell(f"{whom} ends with more, whatever it sees"))
     return 0

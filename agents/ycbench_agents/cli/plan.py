@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, UsageError
-from ycbench_agents.cli.source import load_all
+from ycbench_agents.cli.source import load_all, overrides_for_all
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.values import read_seeds
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from ycbench_agents.planner import Progress as SearchProgress
     from ycbench_env import Config
 
-__all__ = ["PlanRequest", "plan"]
+__all__ = ["DEFAULT_BUDGET_SECONDS", "PlanRequest", "plan"]
+
+DEFAULT_BUDGET_SECONDS: Final = 600.0
+"""How long is searched for each plan where neither a time nor a number of rollouts is given."""
 
 _NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
 
@@ -64,7 +67,7 @@ class PlanRequest:
     files: Sequence[Path]
     settings: Sequence[str]
     seeds: Sequence[str]
-    budget: float
+    budget: float | None
     rollouts: int | None
     out: Path
 
@@ -79,6 +82,12 @@ def plan(request: PlanRequest) -> int:
             episode, or a plan cannot be written.
     """
     from ycbench_agents.cli.console import cell, print_parts  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
+
+    if request.budget is not None and request.rollouts is not None:
+        msg = f"got --budget {request.budget:g} and --rollouts {request.rollouts}, expected one of them; leave out "
+        msg += "--budget for the same plan on any machine, or --rollouts to search for a time"
+        raise UsageError(msg)
 
     configs, seeds = load_all(request.presets, request.files, request.settings), read_seeds(request.seeds)
     _make_folder(request.out)
@@ -92,6 +101,7 @@ def plan(request: PlanRequest) -> int:
         if found is None or found.interrupted:
             break
     if rows:
+        print_overrides(overrides_for_all(request.presets, request.files, request.settings, configs))
         print_parts(_table(rows), cell(_NOTE))
     if len(rows) == len(jobs) and not rows[-1].found.interrupted:
         return 0
@@ -153,7 +163,7 @@ def _found(request: PlanRequest, title: str, config: Config, seed: int) -> Plan 
     from ycbench_agents.planner import plan as search  # noqa: PLC0415 -- slow to import
 
     # A number of rollouts alone makes the search the same on any machine.
-    seconds = request.budget if request.rollouts is None else None
+    seconds = (request.budget or DEFAULT_BUDGET_SECONDS) if request.rollouts is None else None
     try:
         with _watching(title, seconds, request.rollouts) as show:
             return search(config, seed, budget_seconds=seconds, budget_rollouts=request.rollouts, on_progress=show)

@@ -17,7 +17,7 @@ _Presets = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--p
 _Files = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
 _Settings = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--set", metavar="KEY=VALUE...")]
 _Seeds = Annotated[tuple[str, ...], _SEVERAL, Parameter(metavar="SEED...")]
-_Budget = Annotated[float, Parameter(validator=Number(gt=0), metavar="SECONDS")]
+_Budget = Annotated[float | None, Parameter(validator=Number(gt=0), metavar="SECONDS")]
 _Rollouts = Annotated[int | None, Parameter(validator=Number(gte=1), metavar="N")]
 _Accepts = Annotated[int | None, Parameter(validator=Number(gte=0), metavar="N")]
 
@@ -28,7 +28,7 @@ def _plan(  # noqa: PLR0913 -- one argument an option
     config: _Files = (),
     settings: _Settings = (),
     seeds: _Seeds = ("1",),
-    budget: _Budget = 600.0,
+    budget: _Budget = None,
     rollouts: _Rollouts = None,
     out: Annotated[Path, Parameter(metavar="DIR")] = Path("plans"),
 ) -> int:
@@ -41,7 +41,7 @@ def _plan(  # noqa: PLR0913 -- one argument an option
         config: TOML files of configurations.
         settings: Settings that go before all else, like world.max_open_tasks=8.
         seeds: Run seeds, like 1 2 3 or 1-3.
-        budget: Seconds to search for each plan.
+        budget: Seconds to search for each plan, 600 where nothing is said.
         rollouts: Rollouts for each plan instead of a time, for the same plan on any machine.
         out: Folder for the plans.
     """
@@ -65,7 +65,7 @@ def _bound(
         config: TOML files of configurations.
         settings: Settings that go before all else, like world.max_open_tasks=8.
         seeds: Run seeds, like 1 2 3 or 1-3.
-        most_accepts: Bound only policies that accept at most so many tasks, and 999 in each slot.
+        most_accepts: Bound only policies with at most N accepts in all, and at most 999 in one market slot.
     """
     from ycbench_agents.cli.bound import bound  # noqa: PLC0415 -- as above
 

@@ -15,7 +15,7 @@ from ycbench_agents.cli.policies import asks_a_person
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
 from ycbench_agents.cli.replaying import REPLAY, warn_of_other_episodes
-from ycbench_agents.cli.source import load_all, overrides_in_force
+from ycbench_agents.cli.source import load_all, overrides_for_all, overrides_in_force
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.suite import Rules, make_plans, play_suite
 from ycbench_agents.cli.values import read_parameters, read_seeds
@@ -104,8 +104,7 @@ def run(request: RunRequest, recording: Recording | None = None) -> int:
 
 def _rules(request: RunRequest, configs: Mapping[str, Config]) -> Rules:
     """Return what holds for all episodes of a request."""
-    first = next(iter([*request.presets, *request.files]), "default")
-    overrides = overrides_in_force(first, request.settings, next(iter(configs.values())))
+    overrides = overrides_for_all(request.presets, request.files, request.settings, configs)
     return Rules(read_parameters(request.parameters), request.max_turns, overrides)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ycbench_env import Config
 
-__all__ = ["Override", "load", "load_all", "load_one", "overrides_in_force", "read_overrides"]
+__all__ = ["Override", "load", "load_all", "load_one", "overrides_for_all", "overrides_in_force", "read_overrides"]
 
 
 @attrs.frozen
@@ -118,6 +118,21 @@ def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> 
         msg = f"got --preset {preset} and --config {file}, expected one of them"
         raise UsageError(msg)
     return load(file or preset or "default", read_overrides(settings))
+
+
+def overrides_for_all(
+    presets: Sequence[str], files: Sequence[Path], settings: Sequence[str], configs: Mapping[str, Config]
+) -> tuple[Override, ...]:
+    """Return what options and variables decided in all of the configurations that options name.
+
+    Args:
+        presets: Values of ``--preset``.
+        files: Values of ``--config``.
+        settings: Values of ``--set``.
+        configs: What ``load_all`` returned for these.
+    """
+    first = next(iter([*presets, *files]), "default")
+    return overrides_in_force(first, settings, next(iter(configs.values())))
 
 
 def overrides_in_force(source: str | Path, settings: Sequence[str], config: Config) -> tuple[Override, ...]:

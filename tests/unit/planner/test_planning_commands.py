@@ -47,6 +47,7 @@ def test_ctrl_c_before_any_plan_is_exit_code_130(
     [
         (["plan", "--set", "world.replacement_numbering=episode"], "replacement_numbering"),
         (["plan", "--budget", "0"], "--budget"),
+        (["plan", "--budget", "600", "--rollouts", "1"], "leave out --budget"),
         (["plan", "--seeds", "x"], "--seeds"),
         (["bound", "--most-accepts", "-1"], "--most-accepts"),
         (["bound", "--set", "world.task_progress_milestones=[0.0001]"], "milestones"),
@@ -153,10 +154,32 @@ def test_a_plan_played_elsewhere_is_warned_of(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["plan", "bound"])
+def test_what_options_and_variables_decided_stands_above_the_table(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("YCBENCH_WORLD__NUM_CLIENTS", "3")
+    where = ["--rollouts", "1", "--out", str(tmp_path)] if command == "plan" else []
+    assert main([command, *where, *SMALL]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        "in force: world.num_market_tasks = 4 (--set)",
+        "in force: world.num_clients = 3 (YCBENCH_WORLD__NUM_CLIENTS)",
+        "",
+    ]
+    assert lines[3].startswith("preset")
+
+
+def test_the_help_says_what_most_accepts_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bound", "--help"]) == 0
+    help_text = " ".join(capsys.readouterr().out.replace("│", "").split())
+    assert "at most N accepts in all, and at most 999 in one market slot" in help_text
+
+
 def test_bound_prints_a_row_for_each_configuration_and_seed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "--preset", "default", "reference", "--seeds", "1", "2", *SMALL]) == 0
     out = capsys.readouterr().out
-    assert [line.split()[:2] for line in out.splitlines()[2:6]] == [
+    assert [line.split()[:2] for line in out.splitlines()[4:8]] == [
         ["default", "1"],
         ["default", "2"],
         ["reference", "1"],
