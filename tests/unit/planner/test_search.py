@@ -185,6 +185,7 @@ def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
         "adversary",
         "penniless",
         "no work left",
+        "inflated twice",
         "few turns",
         "quick",
         "no forced advance",
