@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from ycbench_agents.registry import make_policy
+from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_agents.scripted.mixture import named_policies
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ __all__ = ["asks_a_person", "make_policy_here"]
 
 _HUMAN: Final = "human"
 _MIXTURE: Final = "mixture"
+_REPLAY: Final = "replay"
+_PLANNERS: Final = frozenset(["plan", "planner"])
 
 
 def asks_a_person(name: str, parameters: object) -> bool:
@@ -36,10 +38,23 @@ def make_policy_here(name: str, parameters: Mapping[str, object]) -> Policy:
     """Return a new policy; the module of one of the user's own may lie in the working directory.
 
     Raises:
-        PolicyError: As of ``make_policy``.
+        ValueError: As of ``make_policy``, with what the command line has instead.
     """
     here = str(Path.cwd())
     # A program installed as a script does not look there; at the end, so that no file there hides a library.
     if ":" in name and here not in sys.path:
         sys.path.append(here)
-    return make_policy(name, **parameters)
+    try:
+        return make_policy(name, **parameters)
+    except ValueError as error:
+        if hint := _hint(name, parameters):
+            msg = f"{error}; {hint}"
+            raise PolicyError(msg) from None
+        raise
+
+
+def _hint(name: str, parameters: Mapping[str, object]) -> str:
+    """Return what to write where a policy could not be made; empty for nothing special."""
+    if name in _PLANNERS:
+        return "a planner sees what no policy may: ycbench plan searches for plans, and --policy replay plays them"
+    return "say --param path=FILE" if name == _REPLAY and not parameters.keys() & {"path", "turns"} else ""

@@ -104,8 +104,9 @@ def test_the_line_of_a_turn() -> None:
     )
 
 
-def test_the_line_of_a_turn_without_a_model() -> None:
-    turn = make_turn(3, trace=None, transport=None, forced_advance=True, terminated=True, terminal_reason="bankruptcy")
+@pytest.mark.parametrize("trace", [None, {"typed": "task list"}, {"played_by": "other"}])
+def test_the_line_of_a_turn_without_a_model(trace: Json) -> None:
+    turn = make_turn(3, trace=trace, transport=None, forced_advance=True, terminated=True, terminal_reason="bankruptcy")
     assert turn_line("greedy", turn) == (
         "2026-11-30T04:04:52Z  greedy  turn 3  2025-03-03T09:00  $145,377  1 ok, 1 refused  "
         "time moved on by itself  over: bankruptcy"
@@ -113,7 +114,7 @@ def test_the_line_of_a_turn_without_a_model() -> None:
 
 
 def test_the_line_of_a_turn_says_what_is_not_known() -> None:
-    line = turn_line("x", make_turn(trace={}, transport=None))
+    line = turn_line("x", make_turn(trace={"prompt_tokens": None}, transport=None))
     assert "tokens unknown in (unknown cached), unknown out  cost unknown  latency unknown" in line
     assert "attempts" not in line
     assert "faults" not in line

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CostTotal", "Totals", "TurnFigures"]
 
+_OF_MODELS: Final = frozenset(["prompt_tokens", "completion_tokens", "cost_usd"])  # in traces of models alone
 _FAULT_LENGTH: Final = 400  # what is kept of a fault's text
 
 
@@ -52,9 +53,9 @@ class TurnFigures:
         """Return the figures of a turn."""
         answers = objects(turn.results)
         ok = sum([answer.get("ok") is True for answer in answers])
-        if turn.trace is None:
-            return cls(ok, len(answers) - ok)
         transport = turn.transport or {}
+        if turn.trace is None or not (transport or _OF_MODELS & turn.trace.keys()):
+            return cls(ok, len(answers) - ok)
         cost_usd = amount(turn.trace, "cost_usd")
         return cls(
             ok=ok,
