@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.cli.streams import complain
@@ -34,7 +33,7 @@ def warn_of_other_episodes(
     from ycbench_agents.planner import plan_facts  # noqa: PLC0415 -- slow to import
 
     path = parameters.get("path")
-    facts = plan_facts(Path(path)) if isinstance(path, str) else None
+    facts = plan_facts(path) if isinstance(path, str) else None
     for difference in () if facts is None else _differences(facts, configs, seeds):
         complain(f"warning: {path} is a plan for {difference}, where its funds are not what they were planned to be")
 

@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -15,7 +16,6 @@ from ycbench_env import YCBenchEnv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from ycbench_agents.planner.course import Course
     from ycbench_env import Config
@@ -71,12 +71,19 @@ def plan_of(config: Config, seed: int, course: Course, *, interrupted: bool = Fa
     return Plan(config.name, config.digest(), seed, turns, course.funds_cents, interrupted)
 
 
-def replay_plan(config: Config, plan: Plan) -> int:
+def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
     """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
 
+    Args:
+        config: The configuration that it was made for.
+        plan: The plan, or a file that ``save_plan`` wrote.
+
     Raises:
-        PlanError: The configuration is another one, or the funds are; the message shows both.
+        OSError: There is no such file.
+        PlanError: It is no plan, the configuration is another one, or the funds are; the message shows both.
     """
+    if not isinstance(plan, Plan):
+        plan = load_plan(plan)
     if config.digest() != plan.config_digest:
         msg = f"plan: got configuration {config.digest()[:12]}, expected {plan.config_digest[:12]} ({plan.preset})"
         raise PlanError(msg)
@@ -91,7 +98,7 @@ def replay_plan(config: Config, plan: Plan) -> int:
     return funds
 
 
-def save_plan(path: Path, plan: Plan) -> None:
+def save_plan(path: str | os.PathLike[str], plan: Plan) -> None:
     """Write a plan, packed where the name ends in ``.gz``; the policy ``replay`` reads either.
 
     Whatever interrupts it, the file is the old one or the new one, whole.
@@ -102,12 +109,13 @@ def save_plan(path: Path, plan: Plan) -> None:
     values = (_one_line(plan.preset), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
     comments = [_TITLE, *[f"{name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
     data = write_turns(plan.turns, comments).encode("utf-8")
-    if path.suffix == _PACKED:
+    file = Path(path)
+    if file.suffix == _PACKED:
         data = gzip.compress(data, mtime=0)  # equal plans make equal files
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
     try:
         part.write_bytes(data)
-        part.replace(path)
+        part.replace(file)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -117,7 +125,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def load_plan(path: Path) -> Plan:
+def load_plan(path: str | os.PathLike[str]) -> Plan:
     """Return the plan that ``save_plan`` wrote.
 
     Raises:
@@ -145,7 +153,7 @@ def load_plan(path: Path) -> Plan:
         raise PlanError(msg) from None
 
 
-def plan_facts(path: Path) -> PlanFacts | None:
+def plan_facts(path: str | os.PathLike[str]) -> PlanFacts | None:
     """Return which episode a list of turns says, at its head, that it is a plan for; None where it says nothing."""
     try:
         lines = _text(path).split("\n")
@@ -155,9 +163,10 @@ def plan_facts(path: Path) -> PlanFacts | None:
         return None
 
 
-def _text(path: Path) -> str:
-    data = path.read_bytes()
-    return (gzip.decompress(data) if path.suffix == _PACKED else data).decode("utf-8")
+def _text(path: str | os.PathLike[str]) -> str:
+    file = Path(path)
+    data = file.read_bytes()
+    return (gzip.decompress(data) if file.suffix == _PACKED else data).decode("utf-8")
 
 
 def _facts(lines: Iterable[str]) -> dict[str, str]:

@@ -96,6 +96,16 @@ def test_a_saved_plan_replays_to_its_score(tmp_path: Path) -> None:
     assert replay_plan(CONFIG, load_plan(tmp_path / "a.plan")) == found.final_funds_cents
 
 
+@pytest.mark.parametrize("name", ["a.plan", "a.plan.gz"])
+def test_a_path_may_be_text(name: str, tmp_path: Path) -> None:
+    path = str(tmp_path / name)
+    found = plan(CONFIG, 1, budget_rollouts=1)
+    save_plan(path, found)
+    assert load_plan(path) == found
+    assert plan_facts(path) == PlanFacts(found.config_digest, 1)
+    assert replay_plan(CONFIG, path) == replay_plan(CONFIG, tmp_path / name) == found.final_funds_cents
+
+
 def test_a_plan_with_another_score_is_refused() -> None:
     found = plan(CONFIG, 1, budget_rollouts=1)
     with pytest.raises(PlanError, match=f"expected {found.final_funds_cents + 1}"):
