@@ -150,6 +150,9 @@ def _old_plan(path: Path, config: Config, seed: int) -> Plan | None:
     if old.seed != seed:
         msg = f"got a plan for seed {old.seed}, expected one for seed {seed}"
         raise PlanError(msg)
+    if old.config_digest != config.digest():
+        msg = f"got a plan for configuration {old.config_digest[:12]}, expected one for {config.digest()[:12]}"
+        raise PlanError(msg)
     replay_plan(config, old)
     return old
 

@@ -351,7 +351,7 @@ def test_a_run_without_a_model_has_no_tokens_rather_than_none_of_them() -> None:
 
 
 def test_what_is_unknown_is_called_so() -> None:
-    run = told(RunView.empty(PLAN, "x"), make_turn(2, trace={}, transport={}), 1.0)
+    run = told(RunView.empty(PLAN, "x"), make_turn(2, trace={"cost_usd": None}, transport={}), 1.0)
     seen = text(run)
     assert "prompt unknown  cached unknown  completion unknown  reasoning unknown" in seen
     assert "cost unknown  (last unknown)" in seen

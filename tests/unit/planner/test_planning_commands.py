@@ -103,7 +103,10 @@ def test_a_plan_as_good_stays_and_a_worse_one_is_replaced(
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda plan: attrs.evolve(plan, config_digest="0" * 64), "expected 000000000000"),
+        (
+            lambda plan: attrs.evolve(plan, config_digest="0" * 64),
+            "got a plan for configuration 000000000000, expected one for ",
+        ),
         (lambda plan: attrs.evolve(plan, seed=2), "got a plan for seed 2, expected one for seed 1"),
         (lambda plan: attrs.evolve(plan, final_funds_cents=7), "cents when replayed, expected 7"),
     ],
