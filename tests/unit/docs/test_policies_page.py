@@ -1,0 +1,101 @@
+"""docs/policies.md says what is so: its examples run, its tables were measured, and some is played again."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ycbench_agents import policy_names
+from ycbench_agents.planner import load_plan, replay_plan, upper_bound
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script that measures and writes."""
+    spec = importlib.util.spec_from_file_location("policies_page", ROOT / "scripts" / "policies_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def scores(script: ModuleType) -> dict[str, Any]:
+    """What was measured."""
+    return json.loads(script.MEASURED.read_text(encoding="utf-8"))
+
+
+def test_the_tables_are_what_was_measured(script: ModuleType, scores: dict[str, Any]) -> None:
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert script.updated(page, scores) == page, "run scripts/policies_page.py write"
+
+
+def test_every_policy_has_a_place_on_the_page(script: ModuleType) -> None:
+    page = script.PAGE.read_text(encoding="utf-8")
+    assert [name for name in policy_names() if f"`{name}`" not in page] == []
+
+
+def test_every_example_gives_what_the_page_says(script: ModuleType) -> None:
+    examples = re.findall(r"^```python\n(.*?)^```$", script.PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(examples) > 1
+    for example in examples:
+        body, _, last = example.rstrip().rpartition("\n")
+        expression, _, value = last.partition("#")
+        names: dict[str, Any] = {}
+        exec(body, names)  # noqa: S102 -- this project's own page
+        assert repr(eval(expression, names)) == value.strip()  # noqa: S307 -- as above
+
+
+@pytest.mark.parametrize("preset", ["default", "reference"])
+def test_scores_are_played_again_to_the_cent(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+    for limit, names in ((0, script.POLICIES), (8, ("expert",))):
+        config, measured = (
+            script.configured(preset, limit),
+            scores["final_funds_cents"][script.case_name(preset, limit)],
+        )
+        for name in names:
+            if name != "market_roller":  # a year of it takes ten of the expert's
+                funds = script._played(config, script.policy_for(name, preset, limit, 1), 1).final_funds_cents
+                assert (name, funds) == (name, measured[name][0])
+
+
+@pytest.mark.parametrize("preset", ["default", "reference"])
+def test_a_plan_replays_to_its_score_and_stays_below_both_bounds(
+    script: ModuleType, scores: dict[str, Any], preset: str
+) -> None:
+    config, case = script.configured(preset, 8), script.case_name(preset, 8)
+    funds = replay_plan(config, load_plan(script.plan_path(preset, 8, 3)))
+    accepts = scores["planner_accepts"][case][2]
+    assert funds == scores["final_funds_cents"][case]["planner"][2]
+    assert upper_bound(config, 3).cents == scores["bound_cents"][case][2]
+    assert funds < upper_bound(config, 3, most_accepts=accepts).cents == scores["bound_for_accepts_cents"][case][2]
+
+
+def test_what_must_hold_holds_in_what_was_measured(scores: dict[str, Any]) -> None:
+    for preset, least in (("default", 280_000_000), ("reference", 370_000_000)):
+        funds = scores["final_funds_cents"][f"{preset}, max_open_tasks none"]
+        bounds = scores["bound_cents"][f"{preset}, max_open_tasks none"]
+        assert sum(funds["expert"]) >= 3 * least
+        for expert, planner, bound in zip(funds["expert"], funds["planner"], bounds, strict=True):
+            assert expert * 1.1 <= planner < bound
+        first, second = scores["sweeps"][preset]
+        assert first["bankrupt"] == second["bankrupt"] == 0
+        assert second["mean_cents"] == pytest.approx(first["mean_cents"], rel=0.05)
+
+
+def test_the_pages_lead_to_one_another() -> None:
+    for page, link in (
+        ("README.md", "docs/policies.md"),
+        ("docs/cli.md", "policies.md"),
+        ("docs/testing.md", "policies.md"),
+    ):
+        assert f"]({link}" in (ROOT / page).read_text(encoding="utf-8")
