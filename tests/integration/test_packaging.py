@@ -104,9 +104,9 @@ def test_rules_import_nothing_but_math_typing_and_each_other() -> None:
 
 
 _SCRIPTED_MAY_IMPORT: Final = {
-    "__future__", "collections", "collections.abc", "contextlib", "dataclasses", "datetime", "enum", "functools",
-    "gzip", "heapq", "itertools", "json", "math", "operator", "os", "pathlib", "random", "re", "sys", "typing",
-    "warnings", "zlib", "attrs", "numpy", "ycbench_agents.base", "ycbench_agents.registry",
+    "__future__", "collections", "collections.abc", "contextlib", "dataclasses", "datetime", "enum", "errno",
+    "functools", "gzip", "heapq", "itertools", "json", "math", "operator", "os", "pathlib", "random", "re", "sys",
+    "typing", "warnings", "zlib", "attrs", "numpy", "ycbench_agents.base", "ycbench_agents.registry",
 }  # fmt: skip
 """The world is not among them, and nothing that could lead to it: ``ycbench_env`` gives away states and transitions."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.scripted.replay import read_turns, write_turns
+from ycbench_agents.scripted.replay import read_text, read_turns, write_turns
 from ycbench_env import YCBenchEnv
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         PlanError: It is no plan; the message shows the line that is missing or wrong.
     """
     try:
-        text = _text(path)
+        text = read_text(Path(path))
         turns = read_turns(text)
     except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
@@ -156,17 +156,11 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 def plan_facts(path: str | os.PathLike[str]) -> PlanFacts | None:
     """Return which episode a list of turns says, at its head, that it is a plan for; None where it says nothing."""
     try:
-        lines = _text(path).split("\n")
+        lines = read_text(Path(path)).split("\n")
         facts = _facts(takewhile(lambda line: line.startswith("#"), lines))
         return PlanFacts(facts["config"], int(facts["seed"]))
     except (OSError, EOFError, KeyError, ValueError, zlib.error):  # whoever plays the list says what is wrong with it
         return None
-
-
-def _text(path: str | os.PathLike[str]) -> str:
-    file = Path(path)
-    data = file.read_bytes()
-    return (gzip.decompress(data) if file.suffix == _PACKED else data).decode("utf-8")
 
 
 def _facts(lines: Iterable[str]) -> dict[str, str]:

@@ -22,6 +22,7 @@ that are to be kept, a carriage return. ``read_turns`` and ``write_turns`` are e
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ycbench_agents.base import Turn
     from ycbench_env import Observation
 
-__all__ = ["ReplayPolicy", "read_turns", "write_turns"]
+__all__ = ["MOST_BYTES", "ReplayPolicy", "read_text", "read_turns", "write_turns"]
 
 _SEPARATOR: Final = "---"
 _COMMENT: Final = "#"
@@ -47,6 +48,8 @@ _JSON: Final = "\\"
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _RECORD: Final = "turns.jsonl"  # in the folder of a run
 _PACKED: Final = ".gz"
+MOST_BYTES: Final = 256_000_000
+"""Most bytes of a file of turns, once it is unpacked."""
 # Quotes open as docs/commands.md has it: where a value begins. Elsewhere one spoils the rest of its line, no more.
 _DOUBLE: Final = "\u201c\u201d\u201e\u201f\xab\xbb\u2033\u2036\u301d\u301e\u301f\uff02"
 _SINGLE: Final = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u2035\uff07"
@@ -164,8 +167,7 @@ def _load(path: Path) -> tuple[object, ...]:
     """
     file = path / _RECORD if path.is_dir() else path
     try:
-        data = file.read_bytes()
-        text = (gzip.decompress(data) if file.suffix == _PACKED else data).decode("utf-8")
+        text = read_text(file)
     except UnicodeDecodeError as error:
         msg = f"path {file}: byte {error.start + 1} is no UTF-8; save the file as UTF-8"
         raise ValueError(msg) from None
@@ -178,6 +180,24 @@ def _load(path: Path) -> tuple[object, ...]:
     except ValueError as error:
         msg = f"path {file}: {error}"
         raise ValueError(msg) from None
+
+
+def read_text(file: Path) -> str:
+    """Return the text of a file, unpacked where its name ends in ``.gz``.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file: a pipe would be waited for, a device never ends.
+        ValueError: It holds more than MOST_BYTES, or bytes that are no UTF-8.
+        EOFError, zlib.error: It is packed and damaged.
+    """
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file", str(file))
+    with gzip.open(file) if file.suffix == _PACKED else file.open("rb") as stream:
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        msg = f"it holds more than {MOST_BYTES:,} bytes"
+        raise ValueError(msg)
+    return data.decode("utf-8")
 
 
 def _recorded_turns(text: str) -> Iterator[object]:

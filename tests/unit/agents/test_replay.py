@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from ycbench_agents import PolicyStoppedError, make_policy, rollout
 from ycbench_agents.records import RunPlan, play_run_sync, read_run
+from ycbench_agents.scripted import replay
 from ycbench_agents.scripted.replay import ReplayPolicy, read_turns, write_turns
 from ycbench_env import YCBenchEnv
 
@@ -143,6 +145,18 @@ def test_a_packed_file_is_the_same_list_and_a_damaged_one_is_refused(tmp_path: P
         damaged.write_bytes(content)
         with pytest.raises(ValueError, match=r"damaged\.gz: cannot be read: "):
             ReplayPolicy(path=damaged)
+
+
+def test_what_never_ends_or_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(ValueError, match="no regular file"):
+            ReplayPolicy(path=path)
+    monkeypatch.setattr(replay, "MOST_BYTES", 1000)
+    for name, content in (("bomb.gz", gzip.compress(b"\n" * 10**7)), ("long.txt", b"\n" * 1001)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=r"it holds more than 1,000 bytes"):
+            ReplayPolicy(path=tmp_path / name)
 
 
 def test_a_run_is_played_again_from_its_folder_and_from_its_file_of_turns(tmp_path: Path) -> None:
