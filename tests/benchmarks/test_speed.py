@@ -14,6 +14,8 @@ import ycbench_env  # noqa: F401 -- registers the ids
 from ycbench_agents import make_policy, rollout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_benchmark.fixture import BenchmarkFixture
 
 _MIXED = {"loop": {"auto_advance_after_turns": 0}}
@@ -79,9 +81,19 @@ def test_a_mixed_command_through_step_with_text(benchmark: BenchmarkFixture) -> 
     benchmark.pedantic(env.step, setup=next_command, rounds=20 * len(commands))
 
 
-def test_one_sim_resume(benchmark: BenchmarkFixture) -> None:
-    """Each in its place in a year that is played, so that nothing is known of its state beforehand."""
-    commands = mixed_session(1)
+def greedy_session(seed: int) -> list[str]:
+    """Return the commands of a greedy year, one command a turn."""
+    played = rollout(make_env(), make_policy("greedy"), seed)
+    return [command for turn in played.actions for command in str(turn).split("\n")]
+
+
+@pytest.mark.parametrize("session", [greedy_session, mixed_session])
+def test_one_sim_resume(benchmark: BenchmarkFixture, session: Callable[[int], list[str]]) -> None:
+    """Each in its place in a year that is played, so that nothing is known of its state beforehand.
+
+    In the mixed session the same four people are on up to five tasks at once, which takes longer.
+    """
+    commands = session(1)
     env = make_env(_MIXED)
     place = len(commands)
 

@@ -156,6 +156,8 @@ def _first_due_completion(draft: Draft, now_us: int) -> int | None:
 
 def _first_due_milestone(draft: Draft) -> int | None:
     """Return the first task with a milestone due; one that was due when its task completed still counts."""
+    if not draft.base.config.world.milestone_ratios:
+        return None
     for index in sorted([*draft.active, *draft.just_completed]):
         milestone_us = draft.tasks[index].milestone_us
         if milestone_us is not None and milestone_us <= draft.now_us:
