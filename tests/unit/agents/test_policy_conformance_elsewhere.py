@@ -118,7 +118,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"), [("random", {}), (MIXTURE, {"policy": "random", "other": "random", "epsilon": 0.5})]
+    ("name", "parameters"),
+    [
+        ("random", {}),
+        (MIXTURE, {"policy": "random", "other": "random", "epsilon": 0.5}),
+        ("expert", {}),
+        ("market_roller", {}),
+        ("conservative", {}),
+    ],
 )
 def test_these_policies_say_the_same_in_every_process(name: str, parameters: dict[str, Any]) -> None:
     check_policy_in_processes(name, parameters=parameters, config="reference", max_turns=60)
