@@ -27,6 +27,7 @@ from ycbench_agents.scripted.one_at_a_time import (
     probe,
     swollen_clients,
 )
+from ycbench_agents.scripted.parameter import at_least_zero
 
 if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Inspection
@@ -48,10 +49,7 @@ class ConservativePolicy:
         Raises:
             ValueError: ``margin`` is no such number.
         """
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
-            msg = f"margin: got {margin!r}, expected a fraction of at least 0, like 0.1"
-            raise ValueError(msg)
-        self._margin = margin
+        self._margin = at_least_zero(margin, "margin: got", "a fraction of at least 0, like 0.1")
         self.reset(0)
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw

@@ -10,11 +10,11 @@ Knows the market, the staff's rates and its own prestige; believes what is liste
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.one_at_a_time import play_one
+from ycbench_agents.scripted.parameter import at_least_zero
 from ycbench_agents.scripted.throughput import ThroughputPolicy
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ class PrestigePolicy:
         Raises:
             ValueError: ``until`` is no such number.
         """
-        if isinstance(until, bool) or not isinstance(until, int | float) or not 0 <= until < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
-            msg = f"until: got {until!r}, expected a prestige of at least 0, like 5"
-            raise ValueError(msg)
-        self._until = until
+        self._until = at_least_zero(until, "until: got", "a prestige of at least 0, like 5")
         self._then = ThroughputPolicy()
 
     def reset(self, seed: int) -> None:

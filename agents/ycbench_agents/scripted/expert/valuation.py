@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.scripted.expert.situation import TRUST_MAX, Situation, units
+from ycbench_agents.scripted.parameter import at_least_zero
 
 if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Offer, Work
@@ -32,9 +32,7 @@ def _check_weight(_weights: Weights, attribute: attrs.Attribute[float], value: o
     Raises:
         ValueError: It is no number of at least 0.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        msg = f"weights: got {attribute.name} = {value!r}, expected a number of at least 0, like 1.5"
-        raise ValueError(msg)
+    at_least_zero(value, f"weights: got {attribute.name} =", "a number of at least 0, like 1.5")
 
 
 @attrs.frozen
