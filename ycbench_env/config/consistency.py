@@ -9,6 +9,7 @@ import attrs
 
 from ycbench_env.config.kind import SettingValue
 from ycbench_env.config.schema import DISTRIBUTIONS
+from ycbench_env.rules.economy import reduced_quantity
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 __all__ = ["AGREEMENTS", "Agreement"]
@@ -63,7 +64,8 @@ def _deadline_is_a_date(  # noqa: PLR0913 - the settings of one statement
     """
     if start.year + years > dt.MAXYEAR:
         return False
-    work = len(DOMAINS) * quantity * (1 + scale * (prestige - 1))
+    least = reduced_quantity(0, 0.0, 0, 1.0)  # accept raises smaller work to this
+    work = len(DOMAINS) * max(least, quantity * (1 + scale * (prestige - 1)))
     business_days = max(fewest_days, work / per_day)
     # Counted from the 28th, which every February has; a week has 5 business days, and 5 more cover the ends.
     horizon = start.replace(year=start.year + years, day=min(start.day, 28)).toordinal() + 3

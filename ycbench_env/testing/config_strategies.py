@@ -22,6 +22,7 @@ from ycbench_env.config.kind import (
     TextKind,
 )
 from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
+from ycbench_env.rules.economy import reduced_quantity
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 __all__ = ["valid_configs"]
@@ -142,7 +143,8 @@ def _bound_deadlines(values: dict[str, Any]) -> None:
     """Makes deadlines shorter where the latest would be later than year 9999."""
     prestige = _largest(values["world.dist.required_prestige"])
     quantity = _largest(values["world.dist.required_qty"])
-    work = len(DOMAINS) * quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))
+    least = reduced_quantity(0, 0.0, 0, 1.0)  # of an accepted task
+    work = len(DOMAINS) * max(least, quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1)))
     most_days = 10**6
     values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], work / most_days)
 

@@ -330,6 +330,10 @@ def test_an_illegal_parameter_is_not_reported_as_missing_too() -> None:
         ({"dist": {"required_qty": {"mode": 1600}}}, "low <= mode <= high"),
         ({"deadline_qty_per_day": 0.0001}, "no later than year 9999"),
         ({"deadline_qty_per_day": 5e-324}, "no later than year 9999"),
+        # Accept makes 200 units of the one.
+        ({"dist": {"required_qty": {"type": "constant", "value": 1},
+                   "required_prestige": {"type": "constant", "value": 1}},
+          "deadline_qty_per_day": 0.0003}, "no later than year 9999"),
         ({"dist": {"reward_funds_cents": {"high": 10**9}, "required_prestige": {"high": 100}},
           "reward_prestige_scale": 10, "trust_gated_reward_boost": 10}, "largest possible reward"),
         ({"dist": {"reward_funds_cents": {"type": "constant", "value": 10**9},
