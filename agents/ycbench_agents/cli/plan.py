@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, UsageError
+from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.source import load_all, overrides_for_all
 from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.values import read_seeds
@@ -90,7 +91,7 @@ def plan(request: PlanRequest) -> int:
         raise UsageError(msg)
 
     configs, seeds = load_all(request.presets, request.files, request.settings), read_seeds(request.seeds)
-    _make_folder(request.out)
+    make_out_folder(request.out)
     # All of them before the first search, so that nobody searches for what cannot be saved.
     jobs = [_job(request.out, label, config, seed) for label, config in configs.items() for seed in seeds]
     rows: list[_Row] = []
@@ -108,14 +109,6 @@ def plan(request: PlanRequest) -> int:
     sys.stdout.flush()
     complain(f"interrupted: {len(rows)} of {len(jobs)} plans are there, the last one as good as it was by then")
     return INTERRUPTED
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"--out {folder}: cannot make this folder: {error.strerror}; name another"
-        raise UsageError(msg) from None
 
 
 def _job(folder: Path, label: str, config: Config, seed: int) -> _Job:

@@ -11,6 +11,7 @@ import attrs
 
 from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
+from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.policies import asks_a_person
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
@@ -162,7 +163,7 @@ def demo(out: Path, *, quiet: bool) -> int:
     Raises:
         UsageError: A file cannot be written.
     """
-    _make_folder(out)
+    make_out_folder(out)
     from ycbench_agents.figure import funds_curve, save_funds_figure  # noqa: PLC0415 -- imports matplotlib
 
     configs = load_all((), (), (), fallback=_DEMO_PRESETS)
@@ -197,14 +198,6 @@ def _write(out: Path, path: Path, write: Callable[[Path], object]) -> None:
     except OSError as error:
         reason = error.strerror or error
         msg = f"--out {out}: cannot write {path}: {reason}; name a folder that can be written to"
-        raise UsageError(msg) from None
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"--out {folder}: cannot make this folder: {error.strerror}; name another"
         raise UsageError(msg) from None
 
 

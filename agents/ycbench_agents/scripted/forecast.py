@@ -12,9 +12,20 @@ if TYPE_CHECKING:
 
     from ycbench_agents.scripted.answer import Employee, Work
 
-__all__ = ["TEAM_SIZE", "add_business_hours", "business_hours", "hours_of_work", "most_units", "team_rate"]
+__all__ = [
+    "ASSUMED_RATE",
+    "TEAM_SIZE",
+    "TINY",
+    "add_business_hours",
+    "business_hours",
+    "hours_of_work",
+    "most_units",
+    "team_rate",
+]
 
 TEAM_SIZE: Final = 4  # members of a team that count
+ASSUMED_RATE: Final = 4.0  # units an hour in every domain, about a middling employee's, where rates are hidden
+TINY: Final = 0.001  # hours or units; keeps work of none from being worth infinitely much
 _LEAST_UNITS: Final = 200.0  # of an accepted task, in each domain
 _START: Final = 9
 _END: Final = 18

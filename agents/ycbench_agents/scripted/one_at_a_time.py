@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.answer import Employee
-from ycbench_agents.scripted.forecast import TEAM_SIZE, hours_of_work, most_units
+from ycbench_agents.scripted.forecast import ASSUMED_RATE, TEAM_SIZE, TINY, hours_of_work, most_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +43,6 @@ Value: TypeAlias = "Callable[[Offer, float], float]"
 """What a task is worth to a policy, given the business hours that the best team takes for it; the highest is taken."""
 
 _HELD: Final = "task list --status planned"
-_ASSUMED_RATE: Final = 4.0  # units an hour, about a middling employee's, where rates are hidden
-_SHORTEST: Final = 0.001  # hours; keeps work of no units from being worth infinitely much
 
 
 def play_one(observation: Observation, value: Value) -> str:
@@ -62,7 +60,7 @@ def play_one(observation: Observation, value: Value) -> str:
 def feasible(observation: Observation, staff: Sequence[Employee]) -> tuple[tuple[Offer, float], ...]:
     """Return the listed tasks that a staff can do, as listed, each with the hours that its best team takes."""
     hours = [(offer, hours_of_work(offer.work, best_team(offer.work, staff))) for offer in acceptable(observation)]
-    return tuple((offer, max(_SHORTEST, needed)) for offer, needed in hours if needed < float("inf"))
+    return tuple((offer, max(TINY, needed)) for offer, needed in hours if needed < float("inf"))
 
 
 def acceptable(observation: Observation) -> tuple[Offer, ...]:
@@ -83,7 +81,7 @@ def known_staff(observation: Observation) -> tuple[Employee, ...]:
     if any(member.rates for member in listed):
         return listed
     domains = dict.fromkeys(domain for offer in answer.offers(observation) for domain, _ in offer.work)
-    equal = dict.fromkeys(domains, _ASSUMED_RATE)
+    equal = dict.fromkeys(domains, ASSUMED_RATE)
     return tuple(
         Employee(name=member.name, salary_cents=member.salary_cents, rates=equal, active_tasks=member.active_tasks)
         for member in listed

@@ -9,7 +9,7 @@ import attrs
 
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.answer import Employee
-from ycbench_agents.scripted.forecast import business_hours
+from ycbench_agents.scripted.forecast import ASSUMED_RATE, business_hours
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Inspection, Offer, Work
     from ycbench_env import Observation
 
-__all__ = ["ASSUMED_RATE", "MOST_LISTED", "TRUST_MAX", "Situation", "read_situation", "units"]
+__all__ = ["MOST_LISTED", "TRUST_MAX", "Situation", "read_situation", "units"]
 
 MOST_LISTED: Final = 400  # tasks of the market; more do not fit into an observation, and the best paid come first
 TRUST_MAX: Final = 5.0
-ASSUMED_RATE: Final = 4.0  # units an hour in every domain, about a middling employee's, where rates are hidden
 _WORK_REDUCTION: Final = 0.5  # at full trust
 _LEAST_UNITS: Final = 200.0
 

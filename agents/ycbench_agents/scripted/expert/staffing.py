@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.scripted.expert.valuation import RATE_MAX
-from ycbench_agents.scripted.forecast import TEAM_SIZE
+from ycbench_agents.scripted.forecast import TEAM_SIZE, TINY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,6 @@ __all__ = ["TEAM_SIZES", "Candidate", "Job", "Person", "Team", "best_job", "pers
 _MARGIN: Final = 0.97  # of the hours that a task may take; rates are told to two places
 _IN_HAND: Final = 1.3  # an accepted task goes before an equal offer: its deadline runs
 TEAM_SIZES: Final = range(1, TEAM_SIZE + 1)
-_SHORTEST: Final = 0.001  # hours; keeps work of no units from being worth infinitely much
 
 
 @attrs.frozen
@@ -237,13 +236,13 @@ def _bound(candidate: Candidate, bench: _Bench, valuation: Valuation) -> float:
     """Return a score that no team exceeds: none is better for its worth than the best of its members."""
     learnable = sum(bench.learnable(domain) for domain, _ in candidate.work)
     most = candidate.value + valuation.most_of_team(candidate.offer, learnable)
-    speed = min(bench.fitness(domain) / max(_SHORTEST, each) for domain, each in candidate.work)
+    speed = min(bench.fitness(domain) / max(TINY, each) for domain, each in candidate.work)
     return max(0.0, most) * speed * (_IN_HAND if candidate.in_hand else 1.0)
 
 
 def _job(candidate: Candidate, team: Team, valuation: Valuation) -> Job | None:
     """Return a job with its score; None when it would end too late, or before somebody could join."""
-    hours = max(_SHORTEST, team.hours(candidate.work))
+    hours = max(TINY, team.hours(candidate.work))
     if hours > candidate.hours * _MARGIN or hours <= team.members[-1].wait:
         return None
     value = candidate.value + valuation.of_team(candidate.offer, team, hours)
