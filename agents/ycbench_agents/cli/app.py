@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 
 from ycbench_agents.cli.console import help_output
 from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.options import NO_DEFAULT, SEVERAL, Files, Presets, Seeds, Settings
 from ycbench_agents.cli.planning import PLANNING_COMMANDS
 from ycbench_agents.registry import policy_names
 
@@ -21,38 +22,32 @@ __all__ = ["dispatch", "make_app"]
 _HELP: Final = "Run a simulated startup under partial observation: with policies, or by hand."
 _SEE_HELP: Final = "ycbench --help lists the commands, ycbench COMMAND --help the options of one"
 _OPTION: Final = re.compile("(?P<name>--[a-z-]+)(?P<equals>=?)")
-_SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
-_NO_DEFAULT: Final = Parameter(show_default=False)
 _POSITIVE: Final = Number(gte=1)
 
 _Policies = Annotated[
     tuple[str, ...],
-    _SEVERAL,
+    SEVERAL,
     Parameter(
         name="--policy",
         metavar="NAME...",
         help=f"Names of policies: {', '.join(policy_names())}; or module:Class of your own.",
     ),
 ]
-_Presets = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--preset", metavar="NAME...")]
-_Files = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
-_Seeds = Annotated[tuple[str, ...], _SEVERAL, Parameter(metavar="SEED...")]
-_Parameters = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--param", metavar="KEY=VALUE...")]
-_Settings = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--set", metavar="KEY=VALUE...")]
+_Parameters = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT, Parameter(name="--param", metavar="KEY=VALUE...")]
 _Preset = Annotated[str | None, Parameter(name="--preset", metavar="NAME")]
 _File = Annotated[Path | None, Parameter(name="--config", metavar="FILE")]
 _Path = Annotated[Path | None, Parameter(metavar="FILE")]
 _Limit = Annotated[int, Parameter(validator=Number(gte=1, lte=10_000), metavar="N")]
 _Turns = Annotated[int | None, Parameter(validator=_POSITIVE, metavar="N")]
 _Seed = Annotated[str, Parameter(metavar="SEED")]
-_Flag = Annotated[bool, _NO_DEFAULT, Parameter(negative=())]
+_Flag = Annotated[bool, NO_DEFAULT, Parameter(negative=())]
 _Trusted = Annotated[str | None, Parameter(name="--policy", metavar="MODULE:CLASS")]
 _Variable = Annotated[str | None, Parameter(metavar="NAME")]
 _Url = Annotated[str | None, Parameter(name="--base-url", metavar="URL")]
-_Headers = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--header", metavar="'NAME: VALUE'...")]
-_PriceFiles = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--prices", metavar="FILE...")]
+_Headers = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT, Parameter(name="--header", metavar="'NAME: VALUE'...")]
+_PriceFiles = Annotated[tuple[Path, ...], SEVERAL, NO_DEFAULT, Parameter(name="--prices", metavar="FILE...")]
 _Count = Annotated[int, Parameter(validator=_POSITIVE, metavar="N")]
-_JsonFlag = Annotated[bool, _NO_DEFAULT, Parameter(name="--json", negative=())]
+_JsonFlag = Annotated[bool, NO_DEFAULT, Parameter(name="--json", negative=())]
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -125,11 +120,11 @@ def _version() -> str:
 def _run(  # noqa: PLR0913 -- one argument an option
     *,
     policy: _Policies = ("greedy",),
-    preset: _Presets = (),
-    config: _Files = (),
-    seeds: _Seeds = ("1",),
+    preset: Presets = (),
+    config: Files = (),
+    seeds: Seeds = ("1",),
     param: _Parameters = (),
-    settings: _Settings = (),
+    settings: Settings = (),
     max_turns: _Turns = None,
     model: Annotated[str | None, Parameter(metavar="NAME")] = None,
     base_url: _Url = None,
@@ -253,7 +248,7 @@ def _play(  # noqa: PLR0913 -- one argument an option
     *,
     preset: _Preset = None,
     config: _File = None,
-    settings: _Settings = (),
+    settings: Settings = (),
     seed: _Seed = "1",
     scratchpad: bool = True,
     history: _Path = None,
@@ -284,7 +279,7 @@ def _describe(  # noqa: PLR0913 -- one argument an option
     *,
     preset: _Preset = None,
     config: _File = None,
-    settings: _Settings = (),
+    settings: Settings = (),
     seed: _Seed = "1",
     limit: _Limit = 10,
     reveal: _Flag = False,
@@ -306,7 +301,7 @@ def _describe(  # noqa: PLR0913 -- one argument an option
     return describe(load_one(preset, config, settings), read_seed(seed), limit=limit, hidden=reveal)
 
 
-def _show(source: str = "default", /, *, settings: _Settings = (), origin: _Flag = False) -> int:
+def _show(source: str = "default", /, *, settings: Settings = (), origin: _Flag = False) -> int:
     """Print a resolved configuration: every setting, as a TOML file.
 
     Args:
@@ -335,7 +330,7 @@ def _validate(*files: str) -> int:
     return validate(files)
 
 
-def _diff(left: str, right: str, /, *, settings: _Settings = (), as_json: _JsonFlag = False) -> int:
+def _diff(left: str, right: str, /, *, settings: Settings = (), as_json: _JsonFlag = False) -> int:
     """Print the settings in which two configurations differ.
 
     Args:

@@ -9,14 +9,10 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from ycbench_agents.cli.options import Files, Presets, Seeds, Settings  # noqa: TC001 -- cyclopts reads the annotations
+
 __all__ = ["PLANNING_COMMANDS"]
 
-_SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
-_NO_DEFAULT: Final = Parameter(show_default=False)
-_Presets = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--preset", metavar="NAME...")]
-_Files = Annotated[tuple[Path, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
-_Settings = Annotated[tuple[str, ...], _SEVERAL, _NO_DEFAULT, Parameter(name="--set", metavar="KEY=VALUE...")]
-_Seeds = Annotated[tuple[str, ...], _SEVERAL, Parameter(metavar="SEED...")]
 _Budget = Annotated[float | None, Parameter(validator=Number(gt=0), metavar="SECONDS")]
 _Rollouts = Annotated[int | None, Parameter(validator=Number(gte=1), metavar="N")]
 _Accepts = Annotated[int | None, Parameter(validator=Number(gte=0), metavar="N")]
@@ -24,10 +20,10 @@ _Accepts = Annotated[int | None, Parameter(validator=Number(gte=0), metavar="N")
 
 def _plan(  # noqa: PLR0913 -- one argument an option
     *,
-    preset: _Presets = (),
-    config: _Files = (),
-    settings: _Settings = (),
-    seeds: _Seeds = ("1",),
+    preset: Presets = (),
+    config: Files = (),
+    settings: Settings = (),
+    seeds: Seeds = ("1",),
     budget: _Budget = None,
     rollouts: _Rollouts = None,
     out: Annotated[Path, Parameter(metavar="DIR")] = Path("plans"),
@@ -52,10 +48,10 @@ def _plan(  # noqa: PLR0913 -- one argument an option
 
 def _bound(
     *,
-    preset: _Presets = (),
-    config: _Files = (),
-    settings: _Settings = (),
-    seeds: _Seeds = ("1",),
+    preset: Presets = (),
+    config: Files = (),
+    settings: Settings = (),
+    seeds: Seeds = ("1",),
     most_accepts: _Accepts = None,
 ) -> int:
     """Print an upper bound on the final funds: no policy ends with more, whatever it sees.
