@@ -1,6 +1,6 @@
 """The initial state: staff, clients and market, drawn from named streams.
 
-Source: Y-2. Two seeds: the run seed makes the market, the world seed (1, or the run seed) staff and clients.
+Source: Y-2, K-1. Two seeds: the run seed makes the market, the world seed (1, or the run seed) staff and clients.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from ycbench_env.errors import SeedError
 from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
 from ycbench_env.rules.number import round_double
+from ycbench_env.rules.skill import FLOOR_RATE, budget_rates
 from ycbench_env.rules.standing import client_tier_index
 from ycbench_env.types.state import TASKS_A_SLOT, Calendar, Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Callable
     from typing import SupportsIndex
 
     from ycbench_env.config import Config, Distribution, SalaryTier, WorldConfig
@@ -29,7 +31,7 @@ __all__ = ["checked_seed", "draw", "initial_state", "replacement"]
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _ADVERSARIAL_MULTIPLIER: Final = 1.875
 _ONE_SPECIALTY_CHANCE: Final = 0.6
-_FREE_PRESTIGE_TASKS: Final = 10  # the first tasks require prestige 1 without a draw (Y-2.4 step 1)
+_SHARE_SHAPE: Final = 0.3  # of the gamma draws in proportion to which skill is shared out (K-1.2)
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
 _SEED_BOUND: Final = 2**4096  # Python would not write much larger numbers as text, which names the streams
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
@@ -99,7 +101,7 @@ def initial_state(config: Config, seed: int) -> State:
         employees=_draw_employees(world, world_seed),
         clients=clients,
         market=tuple(
-            _initial_task(world, run_seed, number, clients[(number - 1) % len(clients)])
+            _initial_task(world, run_seed, number, clients[(number - 1) % len(clients)] if clients else None)
             for number in range(1, world.num_market_tasks + 1)
         ),
         slot_accepts=(0,) * world.num_market_tasks,
@@ -114,18 +116,40 @@ def _draw_employees(world: WorldConfig, seed: int) -> tuple[Employee, ...]:
     tiers = [TIER_CYCLE[i % len(TIER_CYCLE)] for i in range(count)]
     stream(seed, "tier_assignment").shuffle(tiers)
     by_name = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
-    return tuple(_draw_employee(seed, number, tier, by_name[tier]) for number, tier in enumerate(tiers, 1))
+    draw_rates = _draw_rates if world.employee_skill_sampling == "uniform" else _draw_budget_rates
+    return tuple(_draw_employee(seed, number, tier, by_name[tier], draw_rates) for number, tier in enumerate(tiers, 1))
 
 
-def _draw_employee(seed: int, number: int, tier: str, ranges: SalaryTier) -> Employee:
+def _draw_rates(rng: random.Random, ranges: SalaryTier) -> tuple[float, ...]:
+    """Return a rate for each domain. Source: Y-2.2."""
+    return tuple([rng.uniform(ranges.rate_min, ranges.rate_max) for _ in DOMAINS])
+
+
+def _draw_budget_rates(rng: random.Random, ranges: SalaryTier) -> tuple[float, ...]:
+    """Return a rate for each domain, shared out from an average. Source: K-1.2."""
+    average = rng.uniform(ranges.rate_min, ranges.rate_max)
+    if average <= FLOOR_RATE:
+        return (FLOOR_RATE,) * len(DOMAINS)
+    return budget_rates(average, [rng.gammavariate(_SHARE_SHAPE, 1.0) for _ in DOMAINS])
+
+
+def _draw_employee(
+    seed: int,
+    number: int,
+    tier: str,
+    ranges: SalaryTier,
+    draw_rates: Callable[[random.Random, SalaryTier], tuple[float, ...]],
+) -> Employee:
     rng = stream(seed, f"employee_{number}")
-    rates = tuple(round_double(rng.uniform(ranges.rate_min, ranges.rate_max), 10_000) for _ in DOMAINS)
+    rates = tuple([round_double(rate, 10_000) for rate in draw_rates(rng, ranges)])
     salary = round(rng.triangular(ranges.min_cents, ranges.max_cents, ranges.max_cents))
     return Employee(number, tier, min(max(salary, ranges.min_cents), ranges.max_cents), rates)
 
 
 def _draw_clients(world: WorldConfig, seed: int) -> tuple[Client, ...]:
-    """Return the clients in the order of the world. Source: Y-2.3."""
+    """Return the clients in the order of the world. Source: Y-2.3, K-1.1."""
+    if world.num_clients == 0:
+        return ()
     rng = stream(seed, "clients")
     names = rng.sample(CLIENT_NAMES, world.num_clients)
     fraction = world.loyalty_rat_fraction
@@ -147,21 +171,23 @@ def _draw_client(rng: random.Random, name: str, fraction: float, adversarial: bo
     return Client(name, tier, specialties, 0, round_double(loyalty, 1000), round_double(multiplier, 1000))
 
 
-def _initial_task(world: WorldConfig, seed: int, number: int, client: Client) -> MarketTask:
-    """Return a task of the initial market. Source: Y-2.4."""
-    rng = stream(seed, f"task_{number}")
-    prestige = 1 if number <= _FREE_PRESTIGE_TASKS else int(draw(world.dist.required_prestige, rng))
-    return _draw_task(world, rng, (number, 1), client, prestige, client.reward_multiplier_milli / 1000)
+def _initial_task(world: WorldConfig, seed: int, number: int, client: Client | None) -> MarketTask:
+    """Return a task of the initial market. Source: Y-2.4, K-1.3."""
+    ladder = world.market_prestige_ladder
+    prestige = ladder[number - 1] if number <= len(ladder) else None
+    multiplier = 1.0 if client is None else client.reward_multiplier_milli / 1000
+    return _draw_task(world, stream(seed, f"task_{number}"), (number, 1), client, prestige, multiplier)
 
 
 def replacement(state: State, slot: int) -> MarketTask:
-    """Return the task that comes into a slot when its task is accepted. Source: Y-2.5."""
+    """Return the task that comes into a slot when its task is accepted. Source: Y-2.5, K-1.4."""
     accepted = state.market[slot]
     number = _replacement_number(state, slot)
     rng = stream(state.run_seed, f"replenish_{number}")
-    client = state.client(accepted.client_name)
+    world = state.config.world
     identity = number, _copies_issued(state, number) + 1
-    return _draw_task(state.config.world, rng, identity, client, accepted.required_prestige, 1.0)
+    prestige = accepted.required_prestige if world.replacement_prestige == "same" else None
+    return _draw_task(world, rng, identity, state.client_of(accepted), prestige, 1.0)
 
 
 def _replacement_number(state: State, slot: int) -> int:
@@ -184,19 +210,21 @@ def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in
     world: WorldConfig,
     rng: random.Random,
     identity: tuple[int, int],
-    client: Client,
-    prestige: int,
+    client: Client | None,
+    prestige: int | None,
     multiplier: float,
 ) -> MarketTask:
-    """Return a task drawn from its stream, from step 2 of Y-2.4 on."""
+    """Return a task drawn from its stream; its prestige too where none is given. Source: Y-2.4, K-1.3."""
     dist = world.dist
-    count = int(draw(dist.domain_count, rng))
-    domains = _draw_domains(rng, count, client.specialties, world.task_specialty_domain_bias)
-    quantities = tuple(
-        scaled_by_prestige(int(draw(dist.required_qty, rng)), world.prestige_qty_scale, prestige) for _ in domains
-    )
+    if world.task_draw_order == "prestige_first":
+        prestige = _drawn_prestige(world, rng, prestige)
+        domains, base_quantities = _draw_work(world, rng, client)
+    else:
+        domains, base_quantities = _draw_work(world, rng, client)
+        prestige = _drawn_prestige(world, rng, prestige)
+    quantities = tuple([scaled_by_prestige(base, world.prestige_qty_scale, prestige) for base in base_quantities])
     reward = scaled_by_prestige(int(draw(dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
-    trust = _draw_required_trust(world, rng, reward)
+    trust = 0 if client is None else _draw_required_trust(world, rng, reward)
     if trust > 0:
         reward = gated_reward(reward, world.trust_gated_reward_boost, trust)
     prestige_delta_milli = round_double(draw(dist.reward_prestige_delta, rng), 1000)
@@ -204,7 +232,7 @@ def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in
     return MarketTask(
         number=identity[0],
         copy=identity[1],
-        client_name=client.name,
+        client_name=None if client is None else client.name,
         required_prestige=prestige,
         required_trust=trust,
         domains=domains,
@@ -215,9 +243,28 @@ def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in
     )
 
 
+def _drawn_prestige(world: WorldConfig, rng: random.Random, given: int | None) -> int:
+    """Return the prestige that a task requires, drawn unless it is given. Source: Y-2.4 step 1."""
+    return int(draw(world.dist.required_prestige, rng)) if given is None else given
+
+
+def _draw_work(
+    world: WorldConfig, rng: random.Random, client: Client | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return a task's domains and its work in each, before it is scaled. Source: Y-2.4 steps 2 to 4, K-1.3."""
+    count = int(draw(world.dist.domain_count, rng))
+    if world.task_domain_sampling == "uniform":
+        domains = tuple(rng.sample(_ALL_DOMAINS, count))
+    else:
+        specialties = () if client is None else client.specialties
+        domains = _draw_domains(rng, count, specialties, world.task_specialty_domain_bias)
+    return domains, tuple([int(draw(world.dist.required_qty, rng)) for _ in domains])
+
+
 def _draw_domains(rng: random.Random, count: int, specialties: tuple[int, ...], bias: float) -> tuple[int, ...]:
-    """Return a task's domains, the first often one of its client's. Source: Y-2.4 step 3."""
-    first = rng.choice(sorted(specialties) if rng.random() < bias else _ALL_DOMAINS)
+    """Return a task's domains, the first often one of its client's if it has one. Source: Y-2.4 step 3."""
+    leans = bool(specialties) and rng.random() < bias
+    first = rng.choice(sorted(specialties) if leans else _ALL_DOMAINS)
     others = [domain for domain in _ALL_DOMAINS if domain != first]
     return (first, *rng.sample(others, min(count - 1, len(others))))
 

@@ -2,14 +2,13 @@
 
 import datetime as dt
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
 
 from ycbench_env.config.kind import SettingValue
 from ycbench_env.config.schema import DISTRIBUTIONS
-from ycbench_env.rules.economy import reduced_quantity
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 __all__ = ["AGREEMENTS", "Agreement"]
@@ -56,7 +55,15 @@ def _order(table: str, *names: str) -> Agreement:
 
 
 def _deadline_is_a_date(  # noqa: PLR0913 - the settings of one statement
-    start: dt.date, years: int, quantity: float, prestige: float, scale: float, per_day: float, fewest_days: int
+    start: dt.date,
+    years: int,
+    quantity: float,
+    prestige: float,
+    ladder: Sequence[int],
+    scale: float,
+    least: int,
+    per_day: float,
+    fewest_days: int,
 ) -> bool:
     """Returns whether the latest deadline, of the largest task accepted just before the horizon, is in year 9999.
 
@@ -64,17 +71,18 @@ def _deadline_is_a_date(  # noqa: PLR0913 - the settings of one statement
     """
     if start.year + years > dt.MAXYEAR:
         return False
-    least = reduced_quantity(0, 0.0, 0, 1.0)  # accept raises smaller work to this
-    work = len(DOMAINS) * max(least, quantity * (1 + scale * (prestige - 1)))
+    work = len(DOMAINS) * max(least, quantity * (1 + scale * (max(prestige, *ladder, 1) - 1)))
     business_days = max(fewest_days, work / per_day)
     # Counted from the 28th, which every February has; a week has 5 business days, and 5 more cover the ends.
     horizon = start.replace(year=start.year + years, day=min(start.day, 28)).toordinal() + 3
     return horizon + (business_days + 5) * 7 / 5 <= dt.date.max.toordinal()
 
 
-def _reward_is_counted_exactly(reward: float, prestige: float, scale: float, boost: float) -> bool:
+def _reward_is_counted_exactly(
+    reward: float, prestige: float, ladder: Sequence[int], scale: float, boost: float
+) -> bool:
     """Returns whether the largest reward is small enough for sums of rewards to be exact."""
-    gated = reward * (1 + scale * (prestige - 1)) * (1 + boost * _LARGEST_REQUIRED_TRUST)
+    gated = reward * (1 + scale * (max(prestige, *ladder, 1) - 1)) * (1 + boost * _LARGEST_REQUIRED_TRUST)
     return gated * _LARGEST_CLIENT_MULTIPLIER <= _LARGEST_REWARD_CENTS
 
 
@@ -104,7 +112,9 @@ def _agreements() -> Iterator[Agreement]:
                 "sim.horizon_years",
                 quantity,
                 prestige,
+                "world.market_prestige_ladder",
                 "world.prestige_qty_scale",
+                "world.min_task_qty",
                 "world.deadline_qty_per_day",
                 "world.deadline_min_biz_days",
             ),
@@ -113,7 +123,13 @@ def _agreements() -> Iterator[Agreement]:
         )
     for reward, prestige in _largest_draws("world.dist.reward_funds_cents", "world.dist.required_prestige"):
         yield Agreement(
-            (reward, prestige, "world.reward_prestige_scale", "world.trust_gated_reward_boost"),
+            (
+                reward,
+                prestige,
+                "world.market_prestige_ladder",
+                "world.reward_prestige_scale",
+                "world.trust_gated_reward_boost",
+            ),
             f"the largest possible reward at most {_LARGEST_REWARD_CENTS:_} cents",
             _reward_is_counted_exactly,
         )

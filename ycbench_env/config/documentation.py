@@ -38,6 +38,8 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - any plain value
     if isinstance(value, dict):
         pairs = cast("dict[str, Any]", value).items()
         return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in pairs) + " }"
+    if isinstance(value, bool):
+        return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

@@ -14,12 +14,15 @@ from typing import Protocol
 import attrs
 
 __all__ = [
+    "BoolKind",
+    "CapKind",
     "ChoiceKind",
     "DateKind",
     "FloatKind",
     "IntKind",
     "Interval",
     "Kind",
+    "LadderKind",
     "LimitKind",
     "MilestonesKind",
     "SeedKind",
@@ -230,6 +233,53 @@ class ChoiceKind:
 
 
 @attrs.frozen
+class BoolKind:
+    """True or false; no number stands for either."""
+
+    label: str = attrs.field(default="bool", init=False)
+
+    @property
+    def range_text(self) -> str:
+        """Both values."""
+        return "true, false"
+
+    def read(self, value: object) -> bool:
+        """Returns the value as a plain ``bool``; see ``Kind.read``."""
+        # NumPy's booleans are no bools, and configurations can come from its arrays.
+        if isinstance(value, bool) or type(value).__name__ == "bool_":
+            return bool(value)
+        message = f"expected one of {self.range_text}"
+        raise UnfitError(message)
+
+
+@attrs.frozen
+class CapKind:
+    """A number up to which something goes, or the word that takes the cap away."""
+
+    number: IntKind | FloatKind
+
+    @property
+    def label(self) -> str:
+        """The number's type and the word."""
+        return f'{self.number.label} or "none"'
+
+    @property
+    def range_text(self) -> str:
+        """The number's legal values and the word."""
+        return f'{self.number.range_text}, or "none" = no cap'
+
+    def read(self, value: object) -> float | str:
+        """Returns the cap as a plain number, or ``"none"``; see ``Kind.read``."""
+        if isinstance(value, str) and value == "none":
+            return "none"
+        try:
+            return self.number.read(value)
+        except UnfitError as error:
+            message = f'{error}, or "none" = no cap'
+            raise UnfitError(message) from None
+
+
+@attrs.frozen
 class SeedKind:
     """A non-negative seed, or the word that ties it to the run seed."""
 
@@ -342,3 +392,27 @@ class MilestonesKind:
     def _unfit(self) -> UnfitError:
         """Returns the error for any value that is not of this kind."""
         return UnfitError(f"expected a list of fractions, {self.range_text}")
+
+
+@attrs.frozen
+class LadderKind:
+    """Whole numbers in an order of their own, one for each of the first of a row of things."""
+
+    interval: Interval
+    longest: int
+    label: str = attrs.field(default="list of int", init=False)
+
+    @property
+    def range_text(self) -> str:
+        """Interval and length in words."""
+        return f"each {self.interval}; at most {self.longest:_} of them; empty = none"
+
+    def read(self, value: object) -> tuple[int, ...]:
+        """Returns the numbers; see ``Kind.read``."""
+        if isinstance(value, list | tuple) and len(value) <= self.longest:  # pyright: ignore[reportUnknownArgumentType] - elements are read below
+            elements: list[object] = list(value)  # pyright: ignore[reportUnknownArgumentType] - as above
+            numbers = [_whole(element) for element in elements]
+            if all(number is not None and number in self.interval for number in numbers):
+                return tuple(number for number in numbers if number is not None)
+        message = f"expected a list of whole numbers, {self.range_text}"
+        raise UnfitError(message)

@@ -8,9 +8,20 @@ from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from ycbench_env.config.distribution import Distribution
-from ycbench_env.config.kind import ChoiceKind, FloatKind, Interval, IntKind, LimitKind, MilestonesKind, SeedKind
+from ycbench_env.config.kind import (
+    BoolKind,
+    CapKind,
+    ChoiceKind,
+    FloatKind,
+    Interval,
+    IntKind,
+    LadderKind,
+    LimitKind,
+    MilestonesKind,
+    SeedKind,
+)
 from ycbench_env.config.setting import DistributionSetting, Setting, value_class
-from ycbench_env.rules.economy import tier_midpoint
+from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tier_midpoint
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
 
 __all__ = ["DistConfig", "SalaryTier", "WorldConfig"]
@@ -90,9 +101,57 @@ class WorldConfig:
         Setting(ChoiceKind(("business_hours", "until_midnight")), "which hours count as progress", "Y-6"),
     ]
     num_employees: Annotated[int, Setting(IntKind(Interval(0, 1_000)), "employees of the company", "Y-2.2")]
+    employee_skill_sampling: Annotated[
+        Literal["uniform", "gamma_budget"],
+        Setting(
+            ChoiceKind(("uniform", "gamma_budget")),
+            "how skill is drawn: a rate a domain, or an average that is shared out among the domains",
+            "K-1.2",
+            neutral="uniform",
+        ),
+    ]
+    skill_rates_visible: Annotated[
+        bool, Setting(BoolKind(), "whether `employee list` shows skill rates", "K-1.2", neutral=True)
+    ]
     initial_funds_cents: Annotated[int, Setting(IntKind(Interval(0, 10**15)), "funds at the start, in cents", "Y-10")]
     initial_prestige_level: Annotated[float, Setting(_PRESTIGE, "prestige in each domain at the start", "Y-10")]
     num_market_tasks: Annotated[int, Setting(IntKind(Interval(0, 10_000)), "tasks on the market", "Y-2.4")]
+    market_prestige_ladder: Annotated[
+        tuple[int, ...],
+        Setting(
+            LadderKind(Interval(1, 100), longest=10_000),
+            "prestige that the first tasks require, without a draw",
+            "K-1.3",
+            neutral=(1,) * 10,
+        ),
+    ]
+    task_draw_order: Annotated[
+        Literal["prestige_first", "requirements_first"],
+        Setting(
+            ChoiceKind(("prestige_first", "requirements_first")),
+            "whether a task's prestige is drawn before or after its domains and work",
+            "K-1.3",
+            neutral="prestige_first",
+        ),
+    ]
+    task_domain_sampling: Annotated[
+        Literal["specialty_first", "uniform"],
+        Setting(
+            ChoiceKind(("specialty_first", "uniform")),
+            "whether the first domain of a task leans to its client's specialties",
+            "K-1.3",
+            neutral="specialty_first",
+        ),
+    ]
+    replacement_prestige: Annotated[
+        Literal["same", "drawn"],
+        Setting(
+            ChoiceKind(("same", "drawn")),
+            "whether a replacement requires the prestige of the accepted task or draws its own",
+            "K-1.4",
+            neutral="same",
+        ),
+    ]
     replacement_numbering: Annotated[
         Literal["slot", "episode"],
         Setting(
@@ -102,6 +161,24 @@ class WorldConfig:
             neutral="slot",
         ),
     ]
+    prestige_gate: Annotated[
+        Literal["required_domains", "highest"],
+        Setting(
+            ChoiceKind(("required_domains", "highest")),
+            "which prestige must reach what a task requires: that of each of its domains, or the highest of all four",
+            "K-2.1",
+            neutral="required_domains",
+        ),
+    ]
+    min_task_qty: Annotated[
+        int,
+        Setting(
+            IntKind(Interval(1, 25_000)),
+            "least work of an accepted task in a domain; 1 = no floor",
+            "K-2.1",
+            neutral=200,
+        ),
+    ]
     max_open_tasks: Annotated[
         int | None,
         Setting(LimitKind(10**6), "most tasks planned or active at once; more are not accepted", "X-1", neutral=None),
@@ -109,19 +186,50 @@ class WorldConfig:
     market_browse_default_limit: Annotated[
         int, Setting(IntKind(Interval(1, 10_000)), "tasks that `market browse` shows without `--limit`")
     ]
+    market_browse_scope: Annotated[
+        Literal["acceptable", "all"],
+        Setting(
+            ChoiceKind(("acceptable", "all")),
+            "whether `market browse` shows only what could be accepted now; `all` adds `--required-prestige-lte`",
+            "K-3",
+            neutral="acceptable",
+        ),
+    ]
+    assign_by_employee_id: Annotated[
+        bool, Setting(BoolKind(), "whether `task assign` also takes `--employee-id`", "K-3", neutral=False)
+    ]
     workday_start_hour: Annotated[
         int, Setting(IntKind(Interval(0, 23)), "hour at which a business day starts", "Y-3.1")
     ]
     workday_end_hour: Annotated[int, Setting(IntKind(Interval(1, 24)), "hour at which a business day ends", "Y-3.1")]
+    resume_stops_at_payroll: Annotated[
+        bool, Setting(BoolKind(), "whether `sim resume` stops at each payroll", "K-2.4", neutral=True)
+    ]
+    resume_requires_active_task: Annotated[
+        bool, Setting(BoolKind(), "whether `sim resume` is refused with nothing active", "K-2.4", neutral=True)
+    ]
     efficient_team_size: Annotated[
-        int, Setting(IntKind(Interval(1, 1_000)), "members of a team that count in a domain and learn", "Y-5.1")
+        int | Literal["none"],
+        Setting(CapKind(IntKind(Interval(1, 1_000))), "members of a team that count in a domain and learn", "Y-5.1"),
     ]
     salary_bump_pct: Annotated[
-        float, Setting(_FACTOR, "raise at a success, as a fraction of the tier midpoint", "Y-5.5")
+        float, Setting(_FACTOR, "raise at a success, as a fraction of `salary_raise_basis`", "Y-5.5")
     ]
-    salary_max_cents: Annotated[int, Setting(_CENTS, "salary up to which raises go, in cents", "Y-5.5")]
+    salary_raise_basis: Annotated[
+        Literal["tier_midpoint", "current_salary"],
+        Setting(
+            ChoiceKind(("tier_midpoint", "current_salary")),
+            "what a raise is a fraction of",
+            "K-2.3",
+            neutral="tier_midpoint",
+        ),
+    ]
+    salary_max_cents: Annotated[
+        int | Literal["none"], Setting(CapKind(_CENTS), "salary up to which raises go, in cents", "Y-5.5")
+    ]
     skill_rate_max: Annotated[
-        float, Setting(FloatKind(Interval(0, 100, above=True), decimals=4), "rate up to which skill grows", "Y-5.5")
+        float | Literal["none"],
+        Setting(CapKind(FloatKind(Interval(0, 100, above=True), decimals=4)), "rate up to which skill grows", "Y-5.5"),
     ]
     prestige_min: Annotated[float, Setting(_PRESTIGE, "lowest prestige", "Y-4.4")]
     prestige_max: Annotated[float, Setting(_PRESTIGE, "highest prestige", "Y-5.5")]
@@ -137,7 +245,12 @@ class WorldConfig:
         float, Setting(_FACTOR, "fee for a failure, as a fraction of the reward", "Y-5.5")
     ]
     penalty_cancel_multiplier: Annotated[float, Setting(_MULTIPLIER, "prestige lost by a cancel, in deltas", "Y-4.4")]
-    num_clients: Annotated[int, Setting(IntKind(Interval(1, len(CLIENT_NAMES))), "clients on the market", "Y-2.3")]
+    num_clients: Annotated[
+        int,
+        Setting(
+            IntKind(Interval(0, len(CLIENT_NAMES))), "clients on the market; 0 = nobody's tasks, without trust", "Y-2.3"
+        ),
+    ]
     trust_max: Annotated[
         float, Setting(FloatKind(Interval(0, 100, above=True), decimals=3), "highest trust of a client", "Y-5.5")
     ]
@@ -167,6 +280,15 @@ class WorldConfig:
     ]
     deadline_qty_per_day: Annotated[
         float, Setting(FloatKind(Interval(0, 10**9, above=True)), "work that a deadline allows a business day", "Y-4.1")
+    ]
+    deadline_basis: Annotated[
+        Literal["largest", "sum"],
+        Setting(
+            ChoiceKind(("largest", "sum")),
+            "which work makes a deadline: the largest of the domains, or their sum",
+            "K-2.1",
+            neutral="largest",
+        ),
     ]
     deadline_min_biz_days: Annotated[
         int, Setting(IntKind(Interval(0, 10_000)), "fewest business days until a deadline", "Y-4.1")
@@ -249,8 +371,18 @@ class WorldConfig:
 
     @cached_property
     def skill_rate_max_e4(self) -> int:
-        """``skill_rate_max`` in ten-thousandths."""
-        return _scaled(self.skill_rate_max, _E4)
+        """``skill_rate_max`` in ten-thousandths; without a cap, the highest rate that the rules can store."""
+        return HIGHEST_RATE_E4 if self.skill_rate_max == "none" else _scaled(self.skill_rate_max, _E4)
+
+    @cached_property
+    def salary_cap_cents(self) -> int:
+        """``salary_max_cents``; without a cap, the highest salary that the rules can store."""
+        return HIGHEST_SALARY_CENTS if self.salary_max_cents == "none" else self.salary_max_cents
+
+    @cached_property
+    def team_size(self) -> int:
+        """``efficient_team_size``; without a cap, as many as the company has, and at least 1."""
+        return max(1, self.num_employees) if self.efficient_team_size == "none" else self.efficient_team_size
 
 
 def _ratio(value: float) -> tuple[int, int]:

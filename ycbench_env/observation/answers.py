@@ -276,14 +276,15 @@ def _cancelled(state: State, before: State, command: CancelTask) -> JsonObject:
     for domain in sorted(task.offer.domains):
         old, new = before.prestige_milli[domain], state.prestige_milli[domain]
         changes[DOMAINS[domain]] = {"old": level(old), "new": level(new), "delta": level(old - new)}
-    name = task.offer.client_name
+    old_client, new_client = before.client_of(task.offer), state.client_of(task.offer)
+    trust_delta = 0 if old_client is None or new_client is None else new_client.trust_milli - old_client.trust_milli
     return {
         "task_id": task.task_id,
         "status": task.status,
         "reason": command.reason,
         "cancel_penalty_per_domain": round(num * task.offer.prestige_delta_milli / (den * 1000), 3),
         "prestige_changes": changes,
-        "trust_delta": level(state.client(name).trust_milli - before.client(name).trust_milli),
+        "trust_delta": level(trust_delta),
         "bankrupt": state.funds_cents < 0,
     }
 
@@ -311,7 +312,7 @@ def _client_history(state: State) -> JsonObject:
     rows: list[Json] = []
     ended = {client.name: [0, 0] for client in state.clients}
     for task in state.tasks:
-        if task.completed_us is not None:
+        if task.completed_us is not None and task.offer.client_name is not None:
             ended[task.offer.client_name][task.status == "completed_fail"] += 1
     for name, place in _clients_by_name(state):
         succeeded, failed = ended[name]

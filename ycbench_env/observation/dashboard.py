@@ -17,10 +17,10 @@ __all__ = ["ClientLine", "Dashboard", "EmployeeLine", "TaskLine", "dashboard"]
 
 @attrs.frozen
 class TaskLine:
-    """An own task: progress in percent, deadline in microseconds, team by name."""
+    """An own task: progress in percent, deadline in microseconds, team by name; no client in a world without them."""
 
     task_id: str
-    client_name: str
+    client_name: str | None
     status: str
     domains: tuple[str, ...]
     progress_pct: float

@@ -31,8 +31,12 @@ class MarketPage(NamedTuple):
 
 
 def market_page(state: State, command: BrowseMarket) -> MarketPage:
-    """Return the page that was asked for of the listed tasks that match and could be accepted now."""
-    rows = _acceptable(state)
+    """Return the page that was asked for of the listed tasks that match, by default of those acceptable now.
+
+    Source: answers (market browse), K-3.
+    """
+    shows_all = state.config.world.market_browse_scope == "all"
+    rows = list(state.market_by_reward) if shows_all else _acceptable(state)
     if command.domain is not None:
         domain = DOMAINS.index(command.domain)
         rows = [task for task in rows if domain in task.domains]
@@ -45,8 +49,10 @@ def market_page(state: State, command: BrowseMarket) -> MarketPage:
 
 def _acceptable(state: State) -> list[MarketTask]:
     """Return the listed tasks that could be accepted now, best paid first."""
-    trust = {client.name: client.trust_milli // 1000 for client in state.clients}
+    trust: dict[str | None, int] = {client.name: client.trust_milli // 1000 for client in state.clients}
     floors = [milli // 1000 for milli in state.prestige_milli]
+    if state.config.world.prestige_gate == "highest":
+        floors = [max(floors)] * len(floors)
     return [
         task
         for _, first, others, prestige, needed_trust, client_name, task in state.gates

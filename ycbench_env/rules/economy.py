@@ -3,9 +3,13 @@
 Source: Y-2.4, Y-4.1, Y-5.5, Y-7.
 """
 
+from typing import Final
+
 from ycbench_env.rules.number import stored
 
 __all__ = [
+    "HIGHEST_RATE_E4",
+    "HIGHEST_SALARY_CENTS",
     "boosted_rate",
     "bumped_salary",
     "client_reward",
@@ -20,7 +24,12 @@ __all__ = [
     "tier_midpoint",
 ]
 
-_MIN_QUANTITY = 200
+HIGHEST_RATE_E4: Final = 10**14
+"""Where a rate without a cap ends: ten billion an hour, which does any task in a blink; doubles still count it."""
+
+HIGHEST_SALARY_CENTS: Final = 10**12
+"""Where a salary without a cap ends, in cents; sums of it are still exact."""
+
 _MAX_QUANTITY = 25_000
 
 
@@ -57,20 +66,20 @@ def client_reward(reward: int, multiplier: float) -> int:
     return int(reward * multiplier)
 
 
-def reduced_quantity(quantity: int, reduction_max: float, trust_milli: int, trust_max: float) -> int:
-    """Return the work of a task after the client's trust has reduced it, at least 200. Source: Y-4.1."""
+def reduced_quantity(quantity: int, reduction_max: float, trust_milli: int, trust_max: float, least: int) -> int:
+    """Return the work of a task after the client's trust has reduced it, at least ``least``. Source: Y-4.1, K-2.1."""
     trust_fraction = (trust_milli / 1000) / trust_max if trust_max > 0 else 0.0
-    return max(_MIN_QUANTITY, int(quantity * (1 - reduction_max * trust_fraction)))
+    return max(least, int(quantity * (1 - reduction_max * trust_fraction)))
 
 
-def inflated_quantity(quantity: int, severity: float, loyalty_milli: int, passes: int) -> int:
+def inflated_quantity(quantity: int, severity: float, loyalty_milli: int, passes: int, least: int) -> int:
     """Return the work of an adversarial client's task, inflated ``passes`` times. Hidden until accepted.
 
-    Source: Y-4.1, X-2.
+    Source: Y-4.1, X-2, K-2.1.
     """
     factor = 1 + max(3, severity * abs(loyalty_milli / 1000))
     for _ in range(passes):
-        quantity = int(min(_MAX_QUANTITY, max(_MIN_QUANTITY, quantity * factor)))
+        quantity = int(min(_MAX_QUANTITY, max(least, quantity * factor)))
     return quantity
 
 
@@ -89,9 +98,18 @@ def tier_midpoint(min_cents: int, max_cents: int) -> int:
     return (min_cents + max_cents) // 2
 
 
-def bumped_salary(salary_cents: int, midpoint_cents: int, bump_fraction: float, cap_cents: int) -> int:
-    """Return a salary after a success; a salary already above the cap stays. Source: Y-5.5."""
-    return max(salary_cents, min(salary_cents + int(midpoint_cents * bump_fraction), cap_cents))
+def bumped_salary(salary_cents: int, basis_cents: int, bump_fraction: float, cap_cents: int) -> int:
+    """Return a salary after a success; a salary already above the cap stays.
+
+    Args:
+        salary_cents: Salary before.
+        basis_cents: What the raise is a fraction of: the middle of the tier, or the salary itself.
+        bump_fraction: The fraction.
+        cap_cents: Salary up to which raises go.
+
+    Source: Y-5.5, K-2.3.
+    """
+    return max(salary_cents, min(salary_cents + int(basis_cents * bump_fraction), cap_cents))
 
 
 def boosted_rate(rate_e4: int, boost_e4: int, max_e4: int) -> int:

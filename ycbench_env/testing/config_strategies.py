@@ -10,19 +10,21 @@ from hypothesis import strategies as st
 from ycbench_env.config import Config, load_config
 from ycbench_env.config.distribution import KNOB_PARAMETERS
 from ycbench_env.config.kind import (
+    BoolKind,
+    CapKind,
     ChoiceKind,
     DateKind,
     FloatKind,
     Interval,
     IntKind,
     Kind,
+    LadderKind,
     LimitKind,
     MilestonesKind,
     SeedKind,
     TextKind,
 )
 from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
-from ycbench_env.rules.economy import reduced_quantity
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 __all__ = ["valid_configs"]
@@ -84,7 +86,7 @@ def _sorted_bounds(drawn: dict[str, Any]) -> dict[str, Any]:
     return {**drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
 
 
-def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 - one line for each kind
+def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: C901, PLR0911 - one line for each kind
     """Returns a strategy for the raw values of a kind."""
     match kind:
         case IntKind(interval):
@@ -98,6 +100,12 @@ def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 - one line f
             return st.sampled_from(choices)
         case SeedKind(interval):
             return st.just("run") | st.integers(int(interval.low), int(interval.high))
+        case BoolKind():
+            return st.booleans()
+        case CapKind(number):
+            return st.just("none") | _values(number)
+        case LadderKind(interval, longest):
+            return st.lists(st.integers(int(interval.low), int(interval.high)), max_size=min(longest, 12))
         case LimitKind(most):
             return st.integers(0, most)
         case DateKind():
@@ -129,7 +137,7 @@ def _largest(distribution: dict[str, Any]) -> float:
 
 def _bound_rewards(values: dict[str, Any]) -> None:
     """Makes rewards smaller where the largest would be too large."""
-    prestige = _largest(values["world.dist.required_prestige"])
+    prestige = max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
     growth = 1 + values["world.reward_prestige_scale"] * (prestige - 1)
     growth *= 1 + values["world.trust_gated_reward_boost"] * 4
     bound = math.floor(10**11 / growth)
@@ -141,10 +149,11 @@ def _bound_rewards(values: dict[str, Any]) -> None:
 
 def _bound_deadlines(values: dict[str, Any]) -> None:
     """Makes deadlines shorter where the latest would be later than year 9999."""
-    prestige = _largest(values["world.dist.required_prestige"])
+    prestige = max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
     quantity = _largest(values["world.dist.required_qty"])
-    least = reduced_quantity(0, 0.0, 0, 1.0)  # of an accepted task
-    work = len(DOMAINS) * max(least, quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1)))
+    work = len(DOMAINS) * max(
+        values["world.min_task_qty"], quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))
+    )
     most_days = 10**6
     values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], work / most_days)
 

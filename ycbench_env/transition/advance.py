@@ -1,6 +1,6 @@
 """Moving time to the next event: accrue, decay, then one payroll or whatever is due.
 
-Source: Y-5.3, Y-5.4, Y-5.5, Y-6.
+Source: Y-5.3, Y-5.4, Y-5.5, Y-6, K-2.3 to K-2.5.
 """
 
 from __future__ import annotations
@@ -36,11 +36,18 @@ __all__ = ["advance"]
 def advance(state: State) -> Outcome:
     """Return the state at the next event, also with nothing active; what ``sim resume`` and a forced advance do.
 
-    A world that has ended stays as it is. Source: Y-5.3, Y-5.7.
+    A world that has ended stays as it is. Source: Y-5.3, Y-5.7, K-2.4.
     """
     if state.terminal_reason is not None:
         return Outcome(state)
     draft = Draft.of(state)
+    while _pays_on_the_way(draft):
+        pass
+    return Outcome(draft.freeze(), events=tuple(draft.events))
+
+
+def _pays_on_the_way(draft: Draft) -> bool:
+    """Move to the next stop and do what is due there; return whether it was a payroll that does not stop the clock."""
     target_us, payroll = _next_stop(draft)
     first = None if payroll else _first_due_completion(draft, target_us)
     # Storing rounds, so every stop shows in later figures, a payroll's too. Only what the first to complete has done
@@ -48,11 +55,11 @@ def advance(state: State) -> Outcome:
     _accrue(draft, target_us, [index for index in draft.active if index != first])
     _decay(draft, target_us - draft.now_us)
     draft.now_us = target_us
-    if payroll:
-        _charge_payroll(draft)
-    else:
+    if not payroll:
         _process_due(draft)
-    return Outcome(draft.freeze(), events=tuple(draft.events))
+        return False
+    _charge_payroll(draft)
+    return draft.terminal_reason is None and not draft.base.config.world.resume_stops_at_payroll
 
 
 def _next_stop(draft: Draft) -> tuple[int, bool]:
@@ -63,7 +70,7 @@ def _next_stop(draft: Draft) -> tuple[int, bool]:
         for forecast_us in (task.completion_us, task.milestone_us):
             if forecast_us is not None and forecast_us < target_us:
                 target_us = forecast_us
-    payroll_us = draft.base.next_payroll_us
+    payroll_us = draft.next_payroll_us
     if payroll_us is not None and payroll_us <= target_us:
         return payroll_us, True
     return target_us, False
@@ -234,14 +241,15 @@ def _lower_prestige(draft: Draft, task: Task) -> None:
 def _reward_team(draft: Draft, task: Task) -> int:
     """Raise skills and salaries of a team after a success; return the sum of the raises, in cents. Source: Y-5.5."""
     world = draft.base.config.world
-    midpoints, bump, cap = world.tier_midpoints_cents, world.salary_bump_pct, world.salary_max_cents
+    bump, cap = world.salary_bump_pct, world.salary_cap_cents
+    midpoints = world.tier_midpoints_cents if world.salary_raise_basis == "tier_midpoint" else None
     rates = _raised_rates(draft, task)
     staff = list(draft.employees)
     total = 0
     for place in task.places:
         employee = staff[place]
         before, tier = employee.salary_cents, employee.tier
-        salary = bumped_salary(before, midpoints[tier], bump, cap)
+        salary = bumped_salary(before, before if midpoints is None else midpoints[tier], bump, cap)
         total += salary - before
         # Nearly all that is kept of an employee depends on these two, so a copy of the rest would save nothing.
         staff[place] = Employee(employee.number, tier, salary, rates.get(place, employee.rates_e4))
@@ -258,7 +266,7 @@ def _raised_rates(draft: Draft, task: Task) -> dict[int, tuple[int, ...]]:
     cap_e4 = world.skill_rate_max_e4
     raised: dict[int, tuple[int, ...]] = {}
     for domain in task.offer.domains:
-        for place in _best_places(draft, task.places, domain, world.efficient_team_size):
+        for place in _best_places(draft, task.places, domain, world.team_size):
             # A domain before this one may have raised the same employee.
             rates = list(raised.get(place, draft.employees[place].rates_e4))
             rates[domain] = boosted_rate(rates[domain], boost_e4, cap_e4)

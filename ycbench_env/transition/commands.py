@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from ycbench_env.generator import replacement
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
-from ycbench_env.rules.standing import has_room, is_adversarial, prestige_after_loss, trust_after_loss
+from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
@@ -19,7 +19,8 @@ from ycbench_env.types.state import Assignment, Task, gate_of
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.types.state import Gate, MarketTask, State
+    from ycbench_env.config import WorldConfig
+    from ycbench_env.types.state import Client, Gate, MarketTask, State
 
 __all__ = ["refusal_after_end", "transition"]
 
@@ -113,20 +114,19 @@ def _gates_after(state: State, slot: int, newcomer: MarketTask) -> tuple[Gate, .
 def _planned(state: State, offer: MarketTask) -> Task:
     """Return an offer as a planned task with its real work and its deadline. Source: Y-4.1."""
     world = state.config.world
-    client = state.client(offer.client_name)
-    adversarial = is_adversarial(client.loyalty_milli)
-    quantities = list(offer.quantities)
-    if not adversarial:
-        quantities = [
-            reduced_quantity(quantity, world.trust_work_reduction_max, client.trust_milli, world.trust_max)
-            for quantity in quantities
-        ]
-    days = deadline_days(max(quantities), world.deadline_qty_per_day, world.deadline_min_biz_days)
+    client = state.client_of(offer)
+    quantities = _agreed_quantities(world, offer, client)
+    basis = max(quantities) if world.deadline_basis == "largest" else sum(quantities)
+    days = deadline_days(basis, world.deadline_qty_per_day, world.deadline_min_biz_days)
     work_us = days * (world.workday_end_hour - world.workday_start_hour) * HOUR_US
-    if adversarial:  # after the deadline is set: that is the trap
+    if client is not None and client.is_adversarial:  # after the deadline is set: that is the trap
         quantities = [
             inflated_quantity(
-                quantity, world.loyalty_severity, client.loyalty_milli, world.adversarial_inflation_passes
+                quantity,
+                world.loyalty_severity,
+                client.loyalty_milli,
+                world.adversarial_inflation_passes,
+                world.min_task_qty,
             )
             for quantity in quantities
         ]
@@ -140,17 +140,41 @@ def _planned(state: State, offer: MarketTask) -> Task:
     )
 
 
+def _agreed_quantities(world: WorldConfig, offer: MarketTask, client: Client | None) -> list[int]:
+    """Return the work that makes the deadline: what was offered, less what trust saves. Source: Y-4.1, K-2.1."""
+    if client is None:
+        return [max(world.min_task_qty, quantity) for quantity in offer.quantities]
+    if client.is_adversarial:
+        return list(offer.quantities)
+    return [
+        reduced_quantity(
+            quantity, world.trust_work_reduction_max, client.trust_milli, world.trust_max, world.min_task_qty
+        )
+        for quantity in offer.quantities
+    ]
+
+
 def _gate_refusal(state: State, offer: MarketTask) -> str | None:
     """Return why a listed task cannot be accepted now, None when it can."""
     needed = offer.required_prestige
-    low = [domain for domain in sorted(offer.domains) if state.prestige_milli[domain] < needed * 1000]
+    low = _domains_below(state, offer)
     if low:
         levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in low)
         return f"{offer.task_id} requires prestige {needed}; got {levels}"
-    trust = state.client(offer.client_name).trust_milli
+    client = state.client_of(offer)
+    trust = 0 if client is None else client.trust_milli
     if trust < offer.required_trust * 1000:
         return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
     return None
+
+
+def _domains_below(state: State, offer: MarketTask) -> list[int]:
+    """Return the domains whose prestige keeps a task out of reach. Source: Y-4.1, K-2.1."""
+    needed_milli = offer.required_prestige * 1000
+    if state.config.world.prestige_gate == "highest":
+        levels = state.prestige_milli
+        return [] if max(levels) >= needed_milli else list(range(len(levels)))
+    return [domain for domain in sorted(offer.domains) if state.prestige_milli[domain] < needed_milli]
 
 
 def _room_refusal(state: State) -> str | None:
@@ -240,8 +264,8 @@ def _cancel(state: State, task_id: str) -> Outcome:
 
 
 def _resume(state: State) -> Outcome:
-    """Move time to the next event; refused with nothing active. Source: Y-4.5."""
-    if not state.active_indices:
+    """Move time to the next event; refused with nothing active where the rules say so. Source: Y-4.5, K-2.4."""
+    if not state.active_indices and state.config.world.resume_requires_active_task:
         return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
     return advance(state)
 

@@ -102,6 +102,12 @@ class Draft:
             status_counts=self.status_counts,
         )
 
+    @property
+    def next_payroll_us(self) -> int | None:
+        """The next payroll that will be charged, None after the last."""
+        payrolls = self.base.calendar.payrolls_us
+        return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
+
     def change_status(self, index: int, status: str, **changes: object) -> None:
         """Give a task another status, and what changes with it."""
         task = self.tasks[index]
@@ -139,7 +145,7 @@ class Draft:
         shares = [tasks_each[place] for place in places]
         common = common_share(shares)  # one denominator for all, so that rates stay whole numbers and exact
         weights = [common // share for share in shares]
-        employees, team_size = self.employees, self.base.config.world.efficient_team_size
+        employees, team_size = self.employees, self.base.config.world.team_size
         nums = [
             team_rate([employees[place].rates_e4[domain] for place in places], weights, team_size) for domain in domains
         ]

@@ -35,6 +35,7 @@ _END_REASONS: Final = (None, "bankruptcy", "horizon_end")
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _LOW_BITS: Final = 0x7F  # a byte of a varint: seven bits and a flag that more follow
 _MORE: Final = 0x80
+_NO_CLIENT: Final = -1
 _PAYROLL: Final = LEDGER_CATEGORIES.index("monthly_payroll")
 _T = TypeVar("_T")
 
@@ -195,7 +196,7 @@ def _write_offer(writer: _Writer, offer: MarketTask, names: list[str]) -> None:
         (
             offer.number,
             offer.copy,
-            names.index(offer.client_name),
+            _NO_CLIENT if offer.client_name is None else names.index(offer.client_name),
             offer.required_prestige,
             offer.required_trust,
             offer.reward_cents,
@@ -280,7 +281,7 @@ def _read_offer(reader: _Reader, names: list[str]) -> MarketTask:
     return MarketTask(
         number=number,
         copy=copy,
-        client_name=names[client],
+        client_name=None if client == _NO_CLIENT else names[client],
         required_prestige=prestige,
         required_trust=trust,
         domains=tuple(work[:half]),

@@ -132,8 +132,8 @@ class MarketTask:
     Args:
         number: The number in its id.
         copy: 1, or the suffix that makes the id unique (Y-2.5).
-        client_name: Its client.
-        required_prestige: Level needed in each of its domains.
+        client_name: Its client, None in a world without clients.
+        required_prestige: Level needed, see ``prestige_gate``.
         required_trust: Level of trust needed with its client.
         domains: Indices of its domains, in the order drawn.
         quantities: Units of work in each of these domains.
@@ -144,7 +144,7 @@ class MarketTask:
 
     number: int
     copy: int
-    client_name: str
+    client_name: str | None
     required_prestige: int
     required_trust: int
     domains: tuple[int, ...]
@@ -190,8 +190,9 @@ class MarketTask:
         needs = ",".join(
             [f'{{"domain":"{DOMAINS[place]}","required_qty":{float(units)!r}}}' for place, units in self.requirements]
         )
+        client = "null" if self.client_name is None else text_json(self.client_name)
         return (
-            f'{{"task_id":"{self.task_id}","client_name":{text_json(self.client_name)},'
+            f'{{"task_id":"{self.task_id}","client_name":{client},'
             f'"required_prestige":{self.required_prestige},"required_trust":{self.required_trust},'
             f'"reward_funds_cents":{self.reward_cents},"reward_prestige_delta":{self.prestige_delta_milli / 1000!r},'
             f'"skill_boost_pct":{self.skill_boost_e4 / 10_000!r},"requirements":[{needs}]}}'
@@ -203,7 +204,7 @@ class MarketTask:
         return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
 
 
-Gate: TypeAlias = tuple[int, int, tuple[int, ...], int, int, str, MarketTask]
+Gate: TypeAlias = tuple[int, int, tuple[int, ...], int, int, str | None, MarketTask]
 """What accepting a listed task needs; one look-up for the loop over the market.
 
 An order, unique in a market (ascending it is the best paid first, equal rewards in slot order), the first domain, the

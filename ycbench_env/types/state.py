@@ -268,6 +268,10 @@ class State:
                 return client
         raise KeyError(name)
 
+    def client_of(self, task: MarketTask) -> Client | None:
+        """Return the client of a task, None for a task of nobody."""
+        return None if task.client_name is None else self.client(task.client_name)
+
     def market_slot(self, task_id: str) -> int | None:
         """Return the slot in which the market lists a task, None when it does not."""
         digits = task_id[len(_ID_PREFIX) :].partition("-")[0]
