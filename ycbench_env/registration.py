@@ -8,7 +8,16 @@ from gymnasium.envs.registration import register, registry  # pyright: ignore[re
 
 __all__ = ["PRESET_OF_ID", "register_envs"]
 
-PRESET_OF_ID: Final = {"YCBench-v0": "default", "YCBenchReference-v0": "reference"}
+PRESET_OF_ID: Final = {
+    "YCBench-v0": "default",
+    "YCBenchReference-v0": "reference",
+    "YCBenchClassicTutorial-v0": "classic-tutorial",
+    "YCBenchClassicEasy-v0": "classic-easy",
+    "YCBenchClassicMedium-v0": "classic-medium",
+    "YCBenchClassicHard-v0": "classic-hard",
+    "YCBenchClassicNightmare-v0": "classic-nightmare",
+    "YCBenchClassicDefault-v0": "classic-default",
+}
 """Each id and the preset that it plays when no config is given."""
 
 
