@@ -1,8 +1,8 @@
 """YC-Bench as a Gymnasium environment: a simulated startup, run by text commands.
 
 ``gymnasium.make("YCBench-v0")`` plays the documents' rules, ``"YCBenchReference-v0"`` those of the public
-implementation, ``"YCBenchClassicHard-v0"`` and its like the classic rules. The POMDP as pure functions: ``initial_state``, ``transition``, ``observe``, ``reward``,
-``is_terminated``.
+implementation, ``"YCBenchClassicHard-v0"`` and its like the classic rules. The POMDP as pure functions:
+``initial_state``, ``transition``, ``observe``, ``reward``, ``is_terminated``.
 """
 
 from typing import TYPE_CHECKING
