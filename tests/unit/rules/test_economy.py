@@ -1,8 +1,10 @@
-"""Money, quantities, deadlines and skills. Source: Y-2.4, Y-4.1, Y-5.5, Y-7."""
+"""Money, quantities, deadlines and skills. Source: Y-2.4, Y-4.1, Y-5.5, Y-7, K-2.1, K-2.3."""
 
 import pytest
 
 from ycbench_env.rules.economy import (
+    HIGHEST_RATE_E4,
+    HIGHEST_SALARY_CENTS,
     boosted_rate,
     bumped_salary,
     client_reward,
@@ -63,6 +65,39 @@ def test_a_raise_is_cut_to_whole_cents() -> None:
     assert bumped_salary(100_000, 100_050, 0.01, 10_000_000) == 101_000  # 1,000.5 is 1,000
 
 
+def test_a_raise_of_the_salary_itself_compounds_and_is_cut_every_time() -> None:
+    salary, salaries = 100_050, []
+    for _ in range(3):
+        salary = bumped_salary(salary, salary, 0.01, HIGHEST_SALARY_CENTS)
+        salaries.append(salary)
+    assert salaries == [101_050, 102_060, 103_080]  # 1,000.5, 1,010.5 and 1,020.6 more
+
+
+@pytest.mark.parametrize(("bump", "raises"), [(10.0, 20), (0.01, 3000)])
+def test_a_salary_without_a_cap_ends_where_sums_of_salaries_are_still_exact(bump: float, raises: int) -> None:
+    salary = 100_000
+    for _ in range(raises):
+        salary = bumped_salary(salary, salary, bump, HIGHEST_SALARY_CENTS)
+    assert salary == HIGHEST_SALARY_CENTS
+    largest_staff = 1000
+    assert float(largest_staff * salary) + 1 != float(largest_staff * salary)  # a double still knows the cent
+
+
+@pytest.mark.parametrize(("boost_e4", "raises"), [(100_000, 20), (4000, 100)])
+def test_a_rate_without_a_cap_ends_where_it_can_still_be_stored(boost_e4: int, raises: int) -> None:
+    rate_e4 = 10_000
+    for _ in range(raises):
+        before, rate_e4 = rate_e4, boosted_rate(rate_e4, boost_e4, HIGHEST_RATE_E4)
+        assert rate_e4 > before or rate_e4 == HIGHEST_RATE_E4
+    assert rate_e4 == HIGHEST_RATE_E4
+    # Before the cap is put on, the largest boost makes 11 times as much: what ``round_double`` allows.
+    assert HIGHEST_RATE_E4 * 11 < 2**52
+
+
+def test_a_rate_below_the_highest_is_stored_to_its_last_place() -> None:
+    assert boosted_rate(9_000_000_000_001, 1000, HIGHEST_RATE_E4) == 9_900_000_000_001  # .1 is dropped
+
+
 @pytest.mark.parametrize(
     ("rate_e4", "boost_e4", "expected"),
     [
@@ -96,11 +131,25 @@ def test_a_boosted_rate_is_exact_then_stored_and_never_above_the_cap(
     ],
 )
 def test_trust_reduces_work_down_to_two_hundred(quantity: int, trust_milli: int, expected: int) -> None:
-    assert reduced_quantity(quantity, 0.5, trust_milli, 5.0) == expected
+    assert reduced_quantity(quantity, 0.5, trust_milli, 5.0, 200) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "trust_milli", "least", "expected"),
+    [
+        (150, 0, 1, 150),  # no floor to speak of
+        (151, 5000, 1, 75),  # 75.5 is cut
+        (1, 5000, 1, 1),  # half a unit is none, and a task has work
+        (800, 5000, 500, 500),
+        (800, 0, 500, 800),
+    ],
+)
+def test_trust_reduces_work_down_to_the_least(quantity: int, trust_milli: int, least: int, expected: int) -> None:
+    assert reduced_quantity(quantity, 0.5, trust_milli, 5.0, least) == expected
 
 
 def test_without_a_scale_of_trust_nothing_is_reduced() -> None:
-    assert reduced_quantity(800, 0.5, 0, 0.0) == 800
+    assert reduced_quantity(800, 0.5, 0, 0.0, 200) == 800
 
 
 @pytest.mark.parametrize(
@@ -120,7 +169,7 @@ def test_without_a_scale_of_trust_nothing_is_reduced() -> None:
 def test_an_adversarial_client_makes_at_least_four_times_the_work_within_bounds(
     quantity: int, severity: float, loyalty_milli: int, expected: int
 ) -> None:
-    assert inflated_quantity(quantity, severity, loyalty_milli, 1) == expected
+    assert inflated_quantity(quantity, severity, loyalty_milli, 1, 200) == expected
 
 
 @pytest.mark.parametrize(
@@ -137,7 +186,23 @@ def test_an_adversarial_client_makes_at_least_four_times_the_work_within_bounds(
 def test_each_further_pass_inflates_what_the_one_before_left(
     quantity: int, severity: float, passes: int, expected: int
 ) -> None:
-    assert inflated_quantity(quantity, severity, -500, passes) == expected
+    assert inflated_quantity(quantity, severity, -500, passes, 200) == expected
+
+
+@pytest.mark.parametrize(
+    ("quantity", "passes", "least", "expected"),
+    [
+        (40, 1, 1, 160),
+        (1, 2, 1, 16),
+        (40, 1, 1000, 1000),
+        (40, 2, 1000, 4000),  # raised after the first pass, so that it is a thousand that grows
+        (40, 1, 25_000, 25_000),  # the least may be as much as the most
+    ],
+)
+def test_an_adversarial_client_makes_no_less_than_the_least(
+    quantity: int, passes: int, least: int, expected: int
+) -> None:
+    assert inflated_quantity(quantity, 1.0, -500, passes, least) == expected
 
 
 @pytest.mark.parametrize(
