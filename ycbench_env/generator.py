@@ -6,7 +6,7 @@ Source: Y-2, K-1. Two seeds: the run seed makes the market, the world seed (1, o
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Final, assert_never, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never, cast
 
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
 from ycbench_env.config.setting import show
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ycbench_env.config import Config, Distribution, SalaryTier, WorldConfig
 
-__all__ = ["checked_seed", "draw", "initial_state", "replacement"]
+__all__ = ["DrawnTask", "checked_seed", "draw", "draw_initial_task", "draw_task", "initial_state", "replacement"]
 
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _ADVERSARIAL_MULTIPLIER: Final = 1.875
@@ -35,6 +35,28 @@ _SHARE_SHAPE: Final = 0.3  # of the gamma draws in proportion to which skill is 
 _GATE_BOUNDS: Final = (300_000.0, 4_000_000.0)  # where the reward distribution has no bounds (Y-2.4 step 6)
 _SEED_BOUND: Final = 2**4096  # Python would not write much larger numbers as text, which names the streams
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
+
+
+class DrawnTask(NamedTuple):
+    """A task as its stream gives it, before it is stored (Y-7).
+
+    Args:
+        required_prestige: Prestige that it requires, drawn or given.
+        required_trust: Level of trust that it requires, 0 to 4.
+        domains: Domains in the order drawn.
+        quantities: Work in each of them.
+        reward_cents: Reward before a client's multiplier.
+        prestige_delta: Prestige that success brings, with as many places as its distribution gives.
+        skill_boost: Share by which success raises rates, likewise.
+    """
+
+    required_prestige: int
+    required_trust: int
+    domains: tuple[int, ...]
+    quantities: tuple[int, ...]
+    reward_cents: int
+    prestige_delta: float
+    skill_boost: float
 
 
 def checked_seed(seed: object) -> int:
@@ -172,22 +194,37 @@ def _draw_client(rng: random.Random, name: str, fraction: float, adversarial: bo
 
 
 def _initial_task(world: WorldConfig, seed: int, number: int, client: Client | None) -> MarketTask:
-    """Return a task of the initial market. Source: Y-2.4, K-1.3."""
+    """Return a task of the initial market. Source: Y-2.4."""
+    multiplier = 1.0 if client is None else client.reward_multiplier_milli / 1000
+    return _listed(draw_initial_task(world, seed, number, client), (number, 1), client, multiplier)
+
+
+def draw_initial_task(world: WorldConfig, seed: int, number: int, client: Client | None) -> DrawnTask:
+    """Return what is drawn for a task of the initial market; the first ones stand on the ladder of prestige.
+
+    Args:
+        world: The settings of the world.
+        seed: Run seed.
+        number: Number of the task, from 1.
+        client: Whose task it is, None for nobody's.
+
+    Source: Y-2.4, K-1.3.
+    """
     ladder = world.market_prestige_ladder
     prestige = ladder[number - 1] if number <= len(ladder) else None
-    multiplier = 1.0 if client is None else client.reward_multiplier_milli / 1000
-    return _draw_task(world, stream(seed, f"task_{number}"), (number, 1), client, prestige, multiplier)
+    return draw_task(world, stream(seed, f"task_{number}"), client, prestige)
 
 
 def replacement(state: State, slot: int) -> MarketTask:
     """Return the task that comes into a slot when its task is accepted. Source: Y-2.5, K-1.4."""
     accepted = state.market[slot]
+    client = state.client_of(accepted)
     number = _replacement_number(state, slot)
     rng = stream(state.run_seed, f"replenish_{number}")
     world = state.config.world
-    identity = number, _copies_issued(state, number) + 1
     prestige = accepted.required_prestige if world.replacement_prestige == "same" else None
-    return _draw_task(world, rng, identity, state.client_of(accepted), prestige, 1.0)
+    identity = number, _copies_issued(state, number) + 1
+    return _listed(draw_task(world, rng, client, prestige), identity, client, 1.0)
 
 
 def _replacement_number(state: State, slot: int) -> int:
@@ -206,16 +243,33 @@ def _copies_issued(state: State, number: int) -> int:
     return max(copies, default=0)
 
 
-def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in common
-    world: WorldConfig,
-    rng: random.Random,
-    identity: tuple[int, int],
-    client: Client | None,
-    prestige: int | None,
-    multiplier: float,
-) -> MarketTask:
-    """Return a task drawn from its stream; its prestige too where none is given. Source: Y-2.4, K-1.3."""
-    dist = world.dist
+def _listed(drawn: DrawnTask, identity: tuple[int, int], client: Client | None, multiplier: float) -> MarketTask:
+    """Return a drawn task as the market stores it, under its number and copy. Source: Y-2.4, Y-7."""
+    return MarketTask(
+        number=identity[0],
+        copy=identity[1],
+        client_name=None if client is None else client.name,
+        required_prestige=drawn.required_prestige,
+        required_trust=drawn.required_trust,
+        domains=drawn.domains,
+        quantities=drawn.quantities,
+        reward_cents=client_reward(drawn.reward_cents, multiplier),
+        prestige_delta_milli=round_double(drawn.prestige_delta, 1000),
+        skill_boost_e4=round_double(drawn.skill_boost, 10_000),
+    )
+
+
+def draw_task(world: WorldConfig, rng: random.Random, client: Client | None, prestige: int | None) -> DrawnTask:
+    """Return what is drawn for a task from its stream.
+
+    Args:
+        world: The settings of the world.
+        rng: Stream of the task.
+        client: Whose task it is, None for nobody's.
+        prestige: Prestige that it requires, None to draw it too.
+
+    Source: Y-2.4, K-1.3.
+    """
     if world.task_draw_order == "prestige_first":
         prestige = _drawn_prestige(world, rng, prestige)
         domains, base_quantities = _draw_work(world, rng, client)
@@ -223,24 +277,12 @@ def _draw_task(  # noqa: PLR0913 -- what a market task and a replacement have in
         domains, base_quantities = _draw_work(world, rng, client)
         prestige = _drawn_prestige(world, rng, prestige)
     quantities = tuple([scaled_by_prestige(base, world.prestige_qty_scale, prestige) for base in base_quantities])
-    reward = scaled_by_prestige(int(draw(dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
+    reward = scaled_by_prestige(int(draw(world.dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
     trust = 0 if client is None else _draw_required_trust(world, rng, reward)
     if trust > 0:
         reward = gated_reward(reward, world.trust_gated_reward_boost, trust)
-    prestige_delta_milli = round_double(draw(dist.reward_prestige_delta, rng), 1000)
-    skill_boost_e4 = round_double(draw(dist.skill_boost, rng), 10_000)
-    return MarketTask(
-        number=identity[0],
-        copy=identity[1],
-        client_name=None if client is None else client.name,
-        required_prestige=prestige,
-        required_trust=trust,
-        domains=domains,
-        quantities=quantities,
-        reward_cents=client_reward(reward, multiplier),
-        prestige_delta_milli=prestige_delta_milli,
-        skill_boost_e4=skill_boost_e4,
-    )
+    prestige_delta, skill_boost = draw(world.dist.reward_prestige_delta, rng), draw(world.dist.skill_boost, rng)
+    return DrawnTask(prestige, trust, domains, quantities, reward, prestige_delta, skill_boost)
 
 
 def _drawn_prestige(world: WorldConfig, rng: random.Random, given: int | None) -> int:
@@ -252,7 +294,8 @@ def _draw_work(
     world: WorldConfig, rng: random.Random, client: Client | None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return a task's domains and its work in each, before it is scaled. Source: Y-2.4 steps 2 to 4, K-1.3."""
-    count = int(draw(world.dist.domain_count, rng))
+    # A draw that is rounded to 4 places may reach 5.
+    count = min(int(draw(world.dist.domain_count, rng)), len(_ALL_DOMAINS))
     if world.task_domain_sampling == "uniform":
         domains = tuple(rng.sample(_ALL_DOMAINS, count))
     else:
@@ -266,7 +309,7 @@ def _draw_domains(rng: random.Random, count: int, specialties: tuple[int, ...], 
     leans = bool(specialties) and rng.random() < bias
     first = rng.choice(sorted(specialties) if leans else _ALL_DOMAINS)
     others = [domain for domain in _ALL_DOMAINS if domain != first]
-    return (first, *rng.sample(others, min(count - 1, len(others))))
+    return (first, *rng.sample(others, count - 1))
 
 
 def _draw_required_trust(world: WorldConfig, rng: random.Random, reward: int) -> int:

@@ -6,7 +6,6 @@ numbers above all, because in Python ``True`` is an ``int``.
 """
 
 import datetime as dt
-import itertools
 import numbers
 import re
 from typing import Protocol
@@ -22,9 +21,7 @@ __all__ = [
     "IntKind",
     "Interval",
     "Kind",
-    "LadderKind",
     "LimitKind",
-    "MilestonesKind",
     "SeedKind",
     "SettingValue",
     "TextKind",
@@ -245,8 +242,8 @@ class BoolKind:
 
     def read(self, value: object) -> bool:
         """Returns the value as a plain ``bool``; see ``Kind.read``."""
-        # NumPy's booleans are no bools, and configurations can come from its arrays.
-        if isinstance(value, bool) or type(value).__name__ == "bool_":
+        # NumPy's booleans are no bools, and configurations can come from its arrays; its class is "bool_" before 2.0.
+        if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
             return bool(value)
         message = f"expected one of {self.range_text}"
         raise UnfitError(message)
@@ -357,62 +354,3 @@ class DateKind:
             return dt.date.fromisoformat(value)
         except ValueError:
             return None
-
-
-@attrs.frozen
-class MilestonesKind:
-    """Strictly ascending fractions of a task's work, each above 0 and at most 1."""
-
-    longest: int
-    decimals: int
-    label: str = attrs.field(default="list of float", init=False)
-
-    @property
-    def range_text(self) -> str:
-        """Order, interval, decimal places and length in words."""
-        element = FloatKind(Interval(0, 1, above=True), self.decimals).range_text
-        return f"strictly ascending, each {element}; at most {self.longest} of them; empty = none"
-
-    def read(self, value: object) -> tuple[float, ...]:
-        """Returns the fractions; see ``Kind.read``."""
-        if isinstance(value, list | tuple) and len(value) <= self.longest:  # pyright: ignore[reportUnknownArgumentType] - elements are read below
-            fractions = self._fractions(value)  # pyright: ignore[reportUnknownArgumentType] - as above
-            if all(left < right for left, right in itertools.pairwise(fractions)):
-                return fractions
-        raise self._unfit()
-
-    def _fractions(self, values: list[object] | tuple[object, ...]) -> tuple[float, ...]:
-        """Returns each element as a fraction."""
-        element = FloatKind(Interval(0, 1, above=True), self.decimals)
-        try:
-            return tuple(element.read(value) for value in values)
-        except UnfitError:
-            raise self._unfit() from None
-
-    def _unfit(self) -> UnfitError:
-        """Returns the error for any value that is not of this kind."""
-        return UnfitError(f"expected a list of fractions, {self.range_text}")
-
-
-@attrs.frozen
-class LadderKind:
-    """Whole numbers in an order of their own, one for each of the first of a row of things."""
-
-    interval: Interval
-    longest: int
-    label: str = attrs.field(default="list of int", init=False)
-
-    @property
-    def range_text(self) -> str:
-        """Interval and length in words."""
-        return f"each {self.interval}; at most {self.longest:_} of them; empty = none"
-
-    def read(self, value: object) -> tuple[int, ...]:
-        """Returns the numbers; see ``Kind.read``."""
-        if isinstance(value, list | tuple) and len(value) <= self.longest:  # pyright: ignore[reportUnknownArgumentType] - elements are read below
-            elements: list[object] = list(value)  # pyright: ignore[reportUnknownArgumentType] - as above
-            numbers = [_whole(element) for element in elements]
-            if all(number is not None and number in self.interval for number in numbers):
-                return tuple(number for number in numbers if number is not None)
-        message = f"expected a list of whole numbers, {self.range_text}"
-        raise UnfitError(message)

@@ -15,11 +15,10 @@ from ycbench_env.config.kind import (
     FloatKind,
     Interval,
     IntKind,
-    LadderKind,
     LimitKind,
-    MilestonesKind,
     SeedKind,
 )
+from ycbench_env.config.list_kind import LadderKind, MilestonesKind
 from ycbench_env.config.setting import DistributionSetting, Setting, value_class
 from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tier_midpoint
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
@@ -80,8 +79,8 @@ class SalaryTier:
 
     min_cents: Annotated[int, Setting(_CENTS, "lowest monthly salary in cents", "Y-2.2")]
     max_cents: Annotated[int, Setting(_CENTS, "highest monthly salary in cents", "Y-2.2")]
-    rate_min: Annotated[float, Setting(_RATE, "lowest rate, in work per business hour", "Y-2.2")]
-    rate_max: Annotated[float, Setting(_RATE, "highest rate, in work per business hour", "Y-2.2")]
+    rate_min: Annotated[float, Setting(_RATE, "lowest rate (or average of rates), in work per business hour", "Y-2.2")]
+    rate_max: Annotated[float, Setting(_RATE, "highest rate (or average of rates), in work per business hour", "Y-2.2")]
 
 
 @value_class

@@ -18,12 +18,11 @@ from ycbench_env.config.kind import (
     Interval,
     IntKind,
     Kind,
-    LadderKind,
     LimitKind,
-    MilestonesKind,
     SeedKind,
     TextKind,
 )
+from ycbench_env.config.list_kind import LadderKind, MilestonesKind
 from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
 from ycbench_env.vocabulary import DOMAINS, TIERS
 

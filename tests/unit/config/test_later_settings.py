@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import attrs
@@ -23,6 +24,48 @@ LATER: dict[str, Any] = {
     if isinstance(setting := annotation_of(field)[1], Setting) and setting.neutral is not ...
 }
 
+NEUTRAL: dict[str, Any] = {
+    "employee_skill_sampling": "uniform",
+    "skill_rates_visible": True,
+    "market_prestige_ladder": (1,) * 10,
+    "task_draw_order": "prestige_first",
+    "task_domain_sampling": "specialty_first",
+    "replacement_prestige": "same",
+    "replacement_numbering": "slot",
+    "prestige_gate": "required_domains",
+    "min_task_qty": 200,
+    "max_open_tasks": None,
+    "market_browse_scope": "acceptable",
+    "assign_by_employee_id": False,
+    "resume_stops_at_payroll": True,
+    "resume_requires_active_task": True,
+    "salary_raise_basis": "tier_midpoint",
+    "adversarial_inflation_passes": 1,
+    "deadline_basis": "largest",
+}
+"""Written out here too, because a digest in a record stands on each of them."""
+
+CHANGED = {
+    "employee_skill_sampling": "gamma_budget",
+    "skill_rates_visible": False,
+    "market_prestige_ladder": [1, 1, 1, 1, 2, 2, 2, 3, 3, 4],
+    "task_draw_order": "requirements_first",
+    "task_domain_sampling": "uniform",
+    "replacement_prestige": "drawn",
+    "replacement_numbering": "episode",
+    "prestige_gate": "highest",
+    "min_task_qty": 1,
+    "max_open_tasks": 7,
+    "market_browse_scope": "all",
+    "assign_by_employee_id": True,
+    "resume_stops_at_payroll": False,
+    "resume_requires_active_task": False,
+    "salary_raise_basis": "current_salary",
+    "adversarial_inflation_passes": 2,
+    "deadline_basis": "sum",
+}
+"""Another value of each."""
+
 
 def loaded(**world: object) -> Config:
     return load_config({"world": world}, environ={})
@@ -34,7 +77,7 @@ def test_a_preset_keeps_the_digest_that_it_had_before_settings_were_added(name: 
 
 
 def test_a_later_setting_is_neutral_by_default() -> None:
-    assert LATER == {"replacement_numbering": "slot", "max_open_tasks": None, "adversarial_inflation_passes": 1}
+    assert LATER == NEUTRAL
     assert {name: getattr(loaded().world, name) for name in LATER} == LATER
     assert {f"world.{name}" for name in LATER} <= {field.key for field in FIELDS}
 
@@ -45,15 +88,14 @@ def test_a_later_setting_stands_in_the_dictionary_also_where_it_is_neutral() -> 
     assert load_config(loaded().to_dict(), environ={}) == loaded()
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("replacement_numbering", "episode"), ("max_open_tasks", 7), ("adversarial_inflation_passes", 2)],
-)
-def test_a_later_setting_that_is_set_changes_the_digest_from_wherever_it_is_set(name: str, value: object) -> None:
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_a_later_setting_that_is_set_changes_the_digest_from_wherever_it_is_set(name: str) -> None:
+    value = CHANGED[name]
     config = loaded(**{name: value})
-    assert getattr(config.world, name) == value
+    assert config.to_dict()["world"][name] == value
     assert config.digest() != DIGESTS["default"]
-    told = load_config("default", environ={f"YCBENCH_WORLD__{name.upper()}": str(value)})
+    text = value if isinstance(value, str) else json.dumps(value)  # which is TOML too
+    told = load_config("default", environ={f"YCBENCH_WORLD__{name.upper()}": text})
     laid_over = load_config("default", overrides={"world": {name: value}}, environ={})
     assert config.digest() == told.digest() == laid_over.digest()
 
@@ -73,6 +115,11 @@ def test_a_limit_of_open_tasks_that_is_zero_or_missing_is_none(value: object) ->
         ("adversarial_inflation_passes", 0, "expected a whole number, 1 to 10"),
         ("adversarial_inflation_passes", 11, "expected a whole number, 1 to 10"),
         ("replacement_numbering", "Episode", 'expected one of "slot", "episode"'),
+        ("employee_skill_sampling", "gamma", 'expected one of "uniform", "gamma_budget"'),
+        ("task_draw_order", True, 'expected one of "prestige_first", "requirements_first"'),
+        ("min_task_qty", 0, "expected a whole number, 1 to 25_000"),
+        # An adversarial client inflates work to 25,000 at most, which may not lie below the floor.
+        ("min_task_qty", 25_001, "expected a whole number, 1 to 25_000"),
     ],
 )
 def test_an_illegal_value_of_a_later_setting_is_refused(name: str, value: object, expected: str) -> None:

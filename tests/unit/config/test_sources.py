@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ycbench_env.config import Config, Uniform, load_config
+from ycbench_env.config import Config, Uniform, load_config, preset_names
 from ycbench_env.errors import ConfigError
 
 
@@ -103,7 +103,7 @@ def test_a_preset_name_is_the_preset_even_where_such_a_file_exists(
 def test_an_unknown_name_is_refused_with_both_possibilities_and_the_nearest_preset(tmp_path: Path, name: str) -> None:
     message = _error(name, base_dir=tmp_path)
     assert repr(name) in message
-    assert "is not a preset (default, published-bot, reference" in message
+    assert f"is not a preset ({', '.join(preset_names())}" in message
     assert f"there is no file {tmp_path / name}" in message
     assert "did you mean the preset default?" in message
 

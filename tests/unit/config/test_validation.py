@@ -159,6 +159,7 @@ def test_both_ends_of_every_range_are_legal_or_excluded_by_its_words(key: str) -
         "agent.retry_backoff_seconds",
         "world.num_employees",
         "world.num_market_tasks",
+        "world.num_clients",
         "world.initial_funds_cents",
         "world.salary_bump_pct",
         "world.prestige_decay_per_day",
@@ -187,8 +188,8 @@ def test_zero_is_legal_where_it_means_that_the_feature_is_off(key: str) -> None:
     ("key", "value", "words"),
     [
         ("world.num_employees", -7, "0 to 1_000"),
-        ("world.num_clients", 0, "1 to 15"),
-        ("world.num_clients", 16, "1 to 15"),
+        ("world.num_clients", -1, "0 to 15"),
+        ("world.num_clients", 16, "0 to 15"),
         ("world.workday_end_hour", 25, "1 to 24"),
         ("world.workday_start_hour", -1, "0 to 23"),
         ("world.deadline_qty_per_day", 0, "above 0"),

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ycbench_env.config import Beta, Config, Constant, Difference, Normal, Uniform, diff_configs, load_config
-from ycbench_env.config.schema import FIELDS
+from ycbench_env.config.kind import ChoiceKind
+from ycbench_env.config.schema import FIELDS, LEAVES
 from ycbench_env.testing.config_strategies import valid_configs
 
 _LENIENT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
@@ -131,8 +132,7 @@ def _changed(key: str, value: object) -> object:
     special = {
         "sim.start_date": "2025-01-02",
         "sim.company_name": "",
-        "world.accrual": "until_midnight",
-        "world.replacement_numbering": "episode",
+        "world.market_prestige_ladder": [2],
         "world.task_progress_milestones": [0.5],
         "world.initial_prestige_level": 2,
         "world.prestige_min": 0.5,
@@ -143,6 +143,12 @@ def _changed(key: str, value: object) -> object:
     if isinstance(value, dict):
         low = value["low"] if "low" in value else value["value"]
         return {"type": "constant", "value": low * 1.5 + 0.125}
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        kind = LEAVES[key]
+        assert isinstance(kind, ChoiceKind)
+        return next(choice for choice in kind.choices if choice != value)
     assert isinstance(value, int | float)
     return value + 1 if isinstance(value, int) else value + 0.125
 

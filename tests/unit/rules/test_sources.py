@@ -28,16 +28,16 @@ PAGE = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf
 
 
 def test_there_are_kernels_to_look_at() -> None:
-    assert len(MODULES) == 5
+    assert len(MODULES) == 6
     assert len(KERNELS) > 30
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_every_kernel_names_its_source(kernel: Callable[..., object]) -> None:
-    assert re.search(r"Source: [XY]-\d+(\.\d+)?\b", kernel.__doc__ or "")
+    assert re.search(r"Source: [KXY]-\d+(\.\d+)?\b", kernel.__doc__ or "")
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_every_source_of_a_kernel_stands_on_the_page_of_rules(kernel: Callable[..., object]) -> None:
-    named = re.findall(r"\b[XY]-\d+(?:\.\d+)?\b", (kernel.__doc__ or "").partition("Source:")[2])
+    named = re.findall(r"\b[KXY]-\d+(?:\.\d+)?\b", (kernel.__doc__ or "").partition("Source:")[2])
     assert [source for source in named if not re.search(rf"(\*\*|## ){re.escape(source)}\b", PAGE)] == []
