@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import gymnasium as gym
 from gymnasium.error import ResetNeeded
 
+from ycbench_env.actions import grammar_for
 from ycbench_env.config import Config, load_config
 from ycbench_env.errors import ConfigError, StateError
 from ycbench_env.generator import checked_seed, initial_state
@@ -102,7 +103,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     def action_space(self) -> CommandSpace:  # pyright: ignore[reportIncompatibleVariableOverride] -- made when asked for
         """Turns that the grammar understands."""
         world = self.config.world
-        return CommandSpace(task_ids=world.num_market_tasks, employees=world.num_employees)
+        return CommandSpace(task_ids=world.num_market_tasks, employees=world.num_employees, grammar=grammar_for(world))
 
     @functools.cached_property
     def observation_space(self) -> gym.spaces.Dict:  # pyright: ignore[reportIncompatibleVariableOverride] -- as above

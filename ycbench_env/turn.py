@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
-from ycbench_env.actions import help_text, parse_turn
+from ycbench_env.actions import grammar_for, help_text, parse_turn
 from ycbench_env.json_text import to_json
 from ycbench_env.observation import Answer, TurnReport, encoded_answer
 from ycbench_env.transition import advance, refusal_after_end, transition
@@ -69,7 +69,9 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
 
     Source: Y-9.
     """
-    commands = parse_turn(action)  # also after the end: what is no command is counted then, too
+    commands = parse_turn(
+        action, grammar_for(state.config.world)
+    )  # also after the end: what is no command is counted then, too
     if state.end_reason is not None:
         return _refused_turn(state, commands)
     before = state
@@ -144,7 +146,8 @@ def _answered(
     command = parsed.command
     # A command earlier in the turn may have ended the episode; then help and notes are refused like everything else.
     if isinstance(command, Help) and state.end_reason is None:
-        return state, _reply(parsed.text, {"cut": _CUT} if brief else {"help": help_text(command.topic)}), ()
+        grammar = grammar_for(state.config.world)
+        return state, _reply(parsed.text, {"cut": _CUT} if brief else {"help": help_text(command.topic, grammar)}), ()
     if isinstance(command, _MEMORY_COMMANDS) and state.end_reason is None:
         output: JsonObject = {"error": _NO_SCRATCHPAD} if scratchpad is None else scratchpad.answer(command)
         return state, _reply(parsed.text, {"cut": _CUT} if brief and "error" not in output else output), ()

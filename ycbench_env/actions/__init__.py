@@ -9,6 +9,7 @@ from ycbench_env.actions.help import command_list, command_table, help_text
 from ycbench_env.actions.kinds import ChoiceKind, DateKind, IdKind, IntegerKind, Kind, MonthKind, NamesKind, TextKind
 from ycbench_env.actions.lexer import MAX_WORDS
 from ycbench_env.actions.parser import MAX_ERROR_LENGTH, ParsedCommand, parse_turn
+from ycbench_env.actions.world_grammar import grammar_for
 
 __all__ = [
     "DEFAULT_GRAMMAR",
@@ -29,6 +30,7 @@ __all__ = [
     "command_list",
     "command_table",
     "format_command",
+    "grammar_for",
     "help_text",
     "parse_turn",
 ]

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+import attrs
+
 from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar, OptionSpec
 from ycbench_env.actions.kinds import NamesKind, Piece, RefusedError
 from ycbench_env.types.command import Command, Help
@@ -22,7 +24,8 @@ def format_command(command: Command, grammar: Grammar = DEFAULT_GRAMMAR) -> str:
         grammar: The table of commands.
 
     Raises:
-        ValueError: No text means this command (an unknown domain, an empty list); the message shows the value.
+        ValueError: No text means this command (an unknown domain, an empty list, an option that the grammar lacks);
+            the message shows the value.
     """
     if isinstance(command, Help):
         if len(command.topic) > 2 or not grammar.find(command.topic):  # noqa: PLR2004 -- a command has two words
@@ -30,6 +33,7 @@ def format_command(command: Command, grammar: Grammar = DEFAULT_GRAMMAR) -> str:
             raise ValueError(message)
         return " ".join((*command.topic, "--help"))
     spec = _spec_of(command, grammar)
+    _check_fields(command, spec)
     parts = [spec.name]
     given = 0
     for option in spec.options:
@@ -52,6 +56,16 @@ def _spec_of(command: Command, grammar: Grammar) -> CommandSpec:
             return spec
     message = f"the grammar has no command of type {type(command).__name__}"
     raise ValueError(message)
+
+
+def _check_fields(command: Command, spec: CommandSpec) -> None:
+    """Refuse a value for which this grammar has no option: without it the text would mean another command."""
+    sayable = {option.field for option in spec.options}
+    for attribute in attrs.fields(type(command)):
+        value = getattr(command, attribute.name)
+        if value is not None and attribute.name not in sayable:
+            message = f"{spec.name} has no option for {attribute.name}={value!r} in this grammar"
+            raise ValueError(message)
 
 
 def _write(option: OptionSpec, value: object) -> str:

@@ -110,7 +110,7 @@ def _entry(spec: CommandSpec) -> Entry:
     return entry._replace(bare=entry.build({})) if entry.is_complete({}) else entry
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Grammar:
     """All commands of one rule set, in the order in which they are listed.
 

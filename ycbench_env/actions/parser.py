@@ -61,8 +61,8 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
     Returns:
         One item for each command; () for a text without any.
     """
-    if type(action) is str and grammar is DEFAULT_GRAMMAR and len(action) <= _MAX_KEPT_LENGTH:
-        return _parse_short(action)
+    if type(action) is str and len(action) <= _MAX_KEPT_LENGTH:
+        return _parse_short(action, grammar)
     # Types, not isinstance(): that asks the object, and an object may raise.
     if issubclass(type(action), str):
         return _parse_texts((cast("str", action),), grammar)
@@ -76,12 +76,12 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
 
 
 @lru_cache(maxsize=1024)
-def _parse_short(text: str) -> tuple[ParsedCommand, ...]:
-    """Return the commands of a short text in the usual grammar; agents say most things many times.
+def _parse_short(text: str, grammar: Grammar) -> tuple[ParsedCommand, ...]:
+    """Return the commands of a short text; agents say most things many times.
 
-    A cache of a pure function of an immutable text, so it changes nothing but the time taken.
+    A cache of a pure function of immutable values, so it changes nothing but the time taken.
     """
-    return _parse_texts((text,), DEFAULT_GRAMMAR)
+    return _parse_texts((text,), grammar)
 
 
 def _items(action: object) -> Sequence[object] | None:

@@ -129,11 +129,13 @@ def _employee_list(state: State) -> tuple[JsonObject, str]:
             active[member.employee - 1].append(task.task_id)
     rows: list[Json] = []
     rows_json: list[str] = []
+    with_rates = state.config.world.skill_rates_visible
     for employee, tasks in zip(state.employees, active, strict=True):
-        row = employee.profile()
+        row = employee.profile() if with_rates else employee.head()
         row["active_tasks"] = tasks
         rows.append(row)
-        rows_json.append(f'{employee.profile_json[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
+        told = employee.profile_json if with_rates else employee.head_json
+        rows_json.append(f'{told[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
     count = len(rows)
     return {"count": count, "employees": rows}, f'{{"count":{count},"employees":[{",".join(rows_json)}]}}'
 

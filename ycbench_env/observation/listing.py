@@ -1,4 +1,4 @@
-"""The market as an agent browses it: only what it could accept now, best paid first. Source: answers."""
+"""The market as an agent browses it: what it could accept now, or all of it, best paid first. Source: answers, K-3."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def market_page(state: State, command: BrowseMarket) -> MarketPage:
         rows = [task for task in rows if domain in task.domains]
     if command.reward_min_cents is not None:
         rows = [task for task in rows if task.reward_cents >= command.reward_min_cents]
+    if command.required_prestige_lte is not None:
+        rows = [task for task in rows if task.required_prestige <= command.required_prestige_lte]
     offset = command.offset or 0
     limit = state.config.world.market_browse_default_limit if command.limit is None else command.limit
     return MarketPage(len(rows), offset, limit, rows[offset : offset + limit])

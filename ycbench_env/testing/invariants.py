@@ -266,7 +266,7 @@ def _check_assigned(before: State, command: AssignTask, after: State, output: di
     require_equal(output["total_assigned"], team, "total_assigned")
     joined = [f"Emp_{member.employee}" for member in new.team if member.employee not in earlier]
     require_equal(output["newly_assigned"], joined, "newly_assigned")
-    require_equal(set(team), {f"Emp_{n}" for n in earlier} | set(command.employees), "team after an assign")
+    require_equal(set(team), {f"Emp_{n}" for n in earlier} | set(command.names), "team after an assign")
     kept = [member for member in new.team if member.employee in earlier]
     require_equal(kept, list(old.team), "those who were on the team before")
 

@@ -1,4 +1,4 @@
-"""What each command does to the world; a refused command leaves the very same state. Source: Y-4."""
+"""What each command does to the world; a refused command leaves the very same state. Source: Y-4, K-2."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _asked(state: State, command: object) -> Outcome:
 
 
 def _accept(state: State, task_id: str) -> Outcome:
-    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5, X-1."""
+    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5, X-1, K-2.1."""
     slot = state.market_slot(task_id)
     if slot is None:
         return Outcome(state, _not_on_market(state, task_id))
@@ -112,7 +112,7 @@ def _gates_after(state: State, slot: int, newcomer: MarketTask) -> tuple[Gate, .
 
 
 def _planned(state: State, offer: MarketTask) -> Task:
-    """Return an offer as a planned task with its real work and its deadline. Source: Y-4.1."""
+    """Return an offer as a planned task with its real work and its deadline. Source: Y-4.1, K-2.1."""
     world = state.config.world
     client = state.client_of(offer)
     quantities = _agreed_quantities(world, offer, client)
@@ -155,12 +155,13 @@ def _agreed_quantities(world: WorldConfig, offer: MarketTask, client: Client | N
 
 
 def _gate_refusal(state: State, offer: MarketTask) -> str | None:
-    """Return why a listed task cannot be accepted now, None when it can."""
+    """Return why a listed task cannot be accepted now, None when it can. Source: Y-4.1, K-2.1."""
     needed = offer.required_prestige
     low = _domains_below(state, offer)
     if low:
         levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in low)
-        return f"{offer.task_id} requires prestige {needed}; got {levels}"
+        where = " in any one domain" if state.config.world.prestige_gate == "highest" else ""
+        return f"{offer.task_id} requires prestige {needed}{where}; got {levels}"
     client = state.client_of(offer)
     trust = 0 if client is None else client.trust_milli
     if trust < offer.required_trust * 1000:
@@ -191,22 +192,25 @@ def _room_refusal(state: State) -> str | None:
 
 
 def _assign(state: State, command: AssignTask) -> Outcome:
-    """Put employees on a task; those already on it stay.
+    """Put employees on a task; those already on it stay, but to name one by ``--employee-id`` is refused.
 
-    On an active task the forecasts of everybody named are made anew, also when nobody joins. Source: Y-4.2, Y-5.2.
+    On an active task the forecasts of everybody named are made anew, also when nobody joins. Source: Y-4.2, Y-5.2, K-3.
     """
     index, refusal = _own_task(state, command.task_id, _OPEN_STATUSES, "assigned to")
     if index is None:
         return Outcome(state, refusal)
     numbers = {employee.name: employee.number for employee in state.employees}
-    unknown = [name for name in command.employees if name not in numbers]
+    unknown = [name for name in command.names if name not in numbers]
     if unknown:
         names = ", ".join(_shown(name) for name in unknown[:5])
         known = _known_names(list(numbers))
         return Outcome(state, f"no employee named {names}; nobody was assigned; employees: {known}")
     task = state.tasks[index]
     before = {member.employee for member in task.team}
-    named = {numbers[name] for name in command.employees}
+    named = {numbers[name] for name in command.names}
+    if command.employee_id is not None and named <= before:
+        known = f"{command.employee_id} is already assigned to {task.task_id}"
+        return Outcome(state, f"{known}; nothing was changed; --employee-id takes somebody who is not on it yet")
     # A set has no order that is the same everywhere; the team is sorted below.
     joined = [Assignment(number, state.now_us) for number in named - before]
     if not joined and task.status == "planned":  # on an active one, forecasts are remade all the same

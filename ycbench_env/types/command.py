@@ -54,6 +54,7 @@ class BrowseMarket:
     reward_min_cents: int | None = None
     limit: int | None = None
     offset: int | None = None
+    required_prestige_lte: int | None = None
 
 
 @attrs.frozen
@@ -79,10 +80,29 @@ class AcceptTask:
 
 @attrs.frozen
 class AssignTask:
-    """``task assign``; names in the order given, repeats included."""
+    """``task assign``: names in the order given, repeats included, or one name as ``--employee-id`` gives it.
+
+    Raises:
+        ValueError: Not exactly one of both is given; the message shows them.
+    """
 
     task_id: str
-    employees: tuple[str, ...]
+    employees: tuple[str, ...] | None = None
+    employee_id: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a command that names nobody, or names people in two ways."""
+        if (self.employees is None) == (self.employee_id is None):
+            msg = (
+                f"AssignTask: got employees={self.employees!r} and employee_id={self.employee_id!r}; expected exactly "
+                "one of them, like employees=('Emp_1',)"
+            )
+            raise ValueError(msg)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Whom it names, either way."""
+        return self.employees or () if self.employee_id is None else (self.employee_id,)
 
 
 @attrs.frozen

@@ -64,7 +64,7 @@ class Employee:
     KEPT: ClassVar[Kept] = {
         "number": ("name",),
         "rates_e4": ("_shown", "profile_json", "shown_rates"),
-        "salary_cents": ("_head", "profile_json"),
+        "salary_cents": ("_head", "head_json", "profile_json"),
     }
 
     @kept
@@ -81,6 +81,10 @@ class Employee:
         """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
         return {**self._head, "skill_rates": {**self._shown}}
 
+    def head(self) -> JsonObject:
+        """Return what an agent is told of it where skills are hidden, as a fresh object. Source: K-1.2."""
+        return {**self._head}
+
     @kept
     def _head(self) -> JsonObject:
         return {"name": self.name, "tier": self.tier, "salary_cents": self.salary_cents}
@@ -93,8 +97,12 @@ class Employee:
     def profile_json(self) -> str:
         """The profile as JSON; written out, since every success changes it and the staff is listed often."""
         rates = ",".join([f'"{name}":{rate!r}' for name, rate in zip(DOMAINS, self.shown_rates, strict=True)])
-        head = f'"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}'
-        return f'{{{head},"skill_rates":{{{rates}}}}}'
+        return f'{self.head_json[:-1]},"skill_rates":{{{rates}}}}}'
+
+    @kept
+    def head_json(self) -> str:
+        """The same without rates."""
+        return f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}}}'
 
 
 @attrs.frozen(slots=False)
