@@ -1,0 +1,1 @@
+"""Evaluation: suites of episodes, what is measured of them, statistics, reports (docs/evaluation.md)."""
