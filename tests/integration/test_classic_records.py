@@ -1,6 +1,7 @@
 """The recorded timelines of the classic rules, played anew by commands, to the microsecond and the cent.
 
-Source: K-1, K-2. A record is made of what an agent is told and nothing else, in the words of the file, and compared as a whole.
+Source: K-1, K-2. A record is made of what an agent is told and nothing else, in the words of the file, and compared as
+a whole.
 """
 
 # ruff: noqa: ANN401 -- answers are JSON of many shapes

@@ -141,7 +141,7 @@ def tiny_task(  # noqa: PLR0913 -- what a task has
     number: int,
     work: Mapping[str, int] | int = 200,
     *,
-    client: str = LOYAL,
+    client: str | None = LOYAL,
     reward_cents: int = 1_000_000,
     prestige: int = 1,
     trust: int = 0,
@@ -153,7 +153,7 @@ def tiny_task(  # noqa: PLR0913 -- what a task has
     Args:
         number: The number in its id.
         work: Units in each domain by name, in the order drawn; a number alone is work in research.
-        client: Name of its client.
+        client: Name of its client, None in a world without clients.
         reward_cents: What success pays.
         prestige: Required prestige.
         trust: Required trust.
@@ -189,11 +189,13 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
 
     Without arguments: Emp_1 and Emp_2 at 10.0 units an hour in every domain; a loyal and an adversarial client without
     trust; and four tasks of 1,000,000 cents: Task-1 (200 units of research), Task-2 (the same, adversarial, so in
-    truth 200 x 4 = 800), Task-3 (200 of inference) and Task-4 (200 of research and 300 of training).
+    truth 200 x 4 = 800), Task-3 (200 of inference) and Task-4 (200 of research and 300 of training). A configuration
+    with ``num_clients=0`` has no clients, and these are nobody's tasks.
 
     Args:
         config: Configuration, ``tiny_config()`` when None.
-        employees: Staff, numbered from 1 in order.
+        employees: Staff, numbered from 1 in order; where ``efficient_team_size`` is "none", as many as the
+            configuration's ``num_employees``, which then is how many of a team count.
         clients: Clients in the order of the world.
         market: Listed tasks by slot.
         now: Simulated time as ISO text, the start of the run when None.
@@ -204,7 +206,8 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
     calendar = Calendar.from_config(config)
     level = config.world.initial_prestige_level if prestige is None else prestige
     levels = [level] * len(DOMAINS) if isinstance(level, int | float) else level
-    listed = _default_market() if market is None else tuple(market)
+    people = _default_clients(config) if clients is None else tuple(clients)
+    listed = _default_market(has_clients=bool(people)) if market is None else tuple(market)
     return State(
         config=config,
         run_seed=1,
@@ -213,18 +216,23 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
         funds_cents=config.world.initial_funds_cents if funds_cents is None else funds_cents,
         prestige_milli=tuple(round(one * 1000) for one in levels),
         employees=(tiny_employee(1), tiny_employee(2)) if employees is None else tuple(employees),
-        clients=(tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0)) if clients is None else tuple(clients),
+        clients=people,
         market=listed,
         slot_accepts=(0,) * len(listed),
     )
 
 
-def _default_market() -> tuple[MarketTask, ...]:
+def _default_clients(config: Config) -> tuple[Client, ...]:
+    return (tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0)) if config.world.num_clients else ()
+
+
+def _default_market(*, has_clients: bool) -> tuple[MarketTask, ...]:
+    loyal, adversarial = (LOYAL, ADVERSARIAL) if has_clients else (None, None)
     return (
-        tiny_task(1),
-        tiny_task(2, client=ADVERSARIAL),
-        tiny_task(3, {"inference": 200}),
-        tiny_task(4, {"research": 200, "training": 300}),
+        tiny_task(1, client=loyal),
+        tiny_task(2, client=adversarial),
+        tiny_task(3, {"inference": 200}, client=loyal),
+        tiny_task(4, {"research": 200, "training": 300}, client=loyal),
     )
 
 

@@ -41,13 +41,16 @@ def advance(state: State) -> Outcome:
     if state.terminal_reason is not None:
         return Outcome(state)
     draft = Draft.of(state)
-    while _pays_on_the_way(draft):
+    while _passed_a_payroll(draft):
         pass
     return Outcome(draft.freeze(), events=tuple(draft.events))
 
 
-def _pays_on_the_way(draft: Draft) -> bool:
-    """Move to the next stop and do what is due there; return whether it was a payroll that does not stop the clock."""
+def _passed_a_payroll(draft: Draft) -> bool:
+    """Move to the next stop and do what is due there; return whether it was a payroll past which time moves on.
+
+    Source: Y-5.3, K-2.4.
+    """
     target_us, payroll = _next_stop(draft)
     first = None if payroll else _first_due_completion(draft, target_us)
     # Storing rounds, so every stop shows in later figures, a payroll's too. Only what the first to complete has done
