@@ -1,0 +1,205 @@
+"""Raises and skills without bounds, and teams without a limit. Source: K-2.2, K-2.3, Y-5.5.
+
+In the tiny world a success comes after 10 h of two employees at 10 an hour; salaries are 100,000 cents.
+"""
+
+import pytest
+
+from ycbench_env.config import Config
+from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS
+from ycbench_env.testing.tiny import instant, started, tiny_config, tiny_employee, tiny_state, tiny_task
+from ycbench_env.transition import advance, transition
+from ycbench_env.types.command import Resume
+from ycbench_env.types.event import Event, PayrollPaid, TaskCompleted
+from ycbench_env.types.state import Employee, State
+from ycbench_env.units import iso_time
+
+BOTH = ("Emp_1", "Emp_2")
+
+
+def staff(*rates: float) -> list[Employee]:
+    return [tiny_employee(number, rate) for number, rate in enumerate(rates, 1)]
+
+
+def rates(state: State, domain: int = 0) -> list[float]:
+    return [employee.rates_e4[domain] / 10_000 for employee in state.employees]
+
+
+def salaries(state: State) -> list[int]:
+    return [employee.salary_cents for employee in state.employees]
+
+
+def finished(state: State, *names: str, task_id: str = "Task-1") -> tuple[State, TaskCompleted]:
+    """The state once a task was taken on and done, and the event of it."""
+    outcome = transition(started(state, task_id, *(names or BOTH)), Resume())
+    (event,) = outcome.events
+    assert isinstance(event, TaskCompleted)
+    return outcome.state, event
+
+
+# ------------------------------------------------------------------------------------------------------------- raises
+
+
+def compounding(**settings: object) -> Config:
+    return tiny_config(salary_raise_basis="current_salary", salary_bump_pct=0.01, **settings)
+
+
+def test_a_raise_of_the_current_salary_compounds() -> None:
+    state, bumps = tiny_state(compounding(salary_max_cents="none")), []
+    for task_id in ("Task-1", "Task-3", "Task-4"):
+        state, event = finished(state, task_id=task_id)
+        bumps.append(event.salary_bump_cents)
+    assert salaries(state) == [103_030, 103_030]  # 101,000; 102,010; 1,020.1 more
+    assert bumps == [2000, 2020, 2040]
+
+
+def test_a_raise_of_the_current_salary_is_everybody_s_own() -> None:
+    people = [
+        tiny_employee(1, salary_cents=80_050), tiny_employee(2, salary_cents=99), tiny_employee(3, salary_cents=500_000)
+    ]  # fmt: skip
+    state, event = finished(tiny_state(compounding(salary_max_cents="none"), employees=people))
+    assert salaries(state) == [80_850, 99, 500_000]  # 800.5 and 0.99 are cut; Emp_3 is not on the team
+    assert (event.salary_bump_cents, event.team_size) == (800, 2)
+
+
+def test_a_raise_of_the_current_salary_keeps_to_a_cap_where_there_is_one() -> None:
+    people = [tiny_employee(1, salary_cents=199_000), tiny_employee(2, salary_cents=250_000)]
+    state, event = finished(tiny_state(compounding(salary_max_cents=200_000), employees=people))
+    assert (salaries(state), event.salary_bump_cents) == ([200_000, 250_000], 1000)
+
+
+def test_a_raise_of_the_middle_of_the_tier_needs_no_cap() -> None:
+    people = [tiny_employee(1, salary_cents=199_999), tiny_employee(2, salary_cents=9_000_000)]
+    config = tiny_config(salary_bump_pct=0.01, salary_max_cents="none")
+    assert salaries(finished(tiny_state(config, employees=people))[0]) == [200_999, 9_001_000]
+
+
+def test_the_payroll_that_the_next_resume_passes_charges_the_compounded_salary() -> None:
+    config = compounding(salary_max_cents="none", resume_stops_at_payroll=False)
+    state, _ = finished(tiny_state(config, market=[tiny_task(1), tiny_task(2, 5000)]))
+    outcome = transition(started(state, "Task-2", *BOTH), Resume())
+    assert isinstance(outcome.events[0], PayrollPaid)
+    assert [-entry.amount_cents for entry in outcome.state.ledger[1:3]] == [101_000, 101_000]
+    assert salaries(outcome.state) == [102_010, 102_010]
+
+
+def test_who_is_late_gets_no_money_no_raise_and_no_skill_and_loses_prestige_only() -> None:
+    config = compounding(penalty_fail_funds_pct=0.0, penalty_fail_multiplier=1.4, num_clients=0)
+    market = [tiny_task(1, {"research": 200, "inference": 200}, client=None, boost=0.5)]
+    before = tiny_state(config, market=market, prestige=5)
+    state, event = finished(before, "Emp_1")  # 20 h, and 18 until the deadline
+    assert not event.success
+    assert (state.employees, state.funds_cents, state.ledger) == (before.employees, 10_000_000, ())
+    assert state.prestige_milli == (4860, 4860, 5000, 5000)  # 1.4 x 0.1
+
+
+# ------------------------------------------------------------------------------------------------------------- skills
+
+
+@pytest.mark.parametrize(("cap", "expected"), [("none", [28.5, 15]), (20.0, [20, 15])])
+def test_a_rate_grows_past_any_bound_where_there_is_none(cap: object, expected: list[float]) -> None:
+    config = tiny_config(skill_rate_max=cap)
+    state, _ = finished(tiny_state(config, employees=staff(19, 10), market=[tiny_task(1, boost=0.5)]))
+    assert (rates(state), rates(state, 1)) == (expected, [19, 10])
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("none", [1.1, 2.2, 3.3, 4.4, 5.5, 6.6]),
+        (4, [1, 2, 3.3, 4.4, 5.5, 6.6]),
+    ],
+)
+def test_everybody_on_a_team_without_a_limit_learns(size: object, expected: list[float]) -> None:
+    config = tiny_config(efficient_team_size=size, num_employees=6)
+    people = staff(1, 2, 3, 4, 5, 6)
+    state = tiny_state(config, employees=people, market=[tiny_task(1, boost=0.1)])
+    assert rates(finished(state, *[employee.name for employee in people])[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "time"),
+    [
+        ("none", "2025-01-01T18:00:00"),  # 1 + 2 + 3 + 4 + 5 + 6 = 21 an hour: 189 units in 9 h
+        (4, "2025-01-02T10:30:00"),  # 18 an hour: 10 h 30 min
+    ],
+)
+def test_everybody_on_a_team_without_a_limit_counts(size: object, time: str) -> None:
+    config = tiny_config(efficient_team_size=size, num_employees=6, min_task_qty=1, deadline_min_biz_days=9)
+    people = staff(1, 2, 3, 4, 5, 6)
+    state = tiny_state(config, employees=people, market=[tiny_task(1, 189)])
+    assert iso_time(finished(state, *[employee.name for employee in people])[0].now_us) == time
+
+
+def test_a_team_without_a_limit_is_split_between_tasks_all_the_same() -> None:
+    # Six at 10 an hour, all on both tasks: 30 an hour for each, 200 units in 6 h 40 min.
+    config = tiny_config(efficient_team_size="none", num_employees=6, deadline_min_biz_days=9)
+    people = staff(10, 10, 10, 10, 10, 10)
+    names = [employee.name for employee in people]
+    state = started(started(tiny_state(config, employees=people), "Task-1", *names), "Task-3", *names)
+    assert [iso_time(task.completion_us or 0) for task in state.tasks] == ["2025-01-01T15:40:00"] * 2
+
+
+# --------------------------------------------------------------------------------------------------------------- ends
+
+BOUNDLESS = {
+    "salary_raise_basis": "current_salary",
+    "salary_bump_pct": 10.0,
+    "salary_max_cents": "none",
+    "skill_rate_max": "none",
+    "efficient_team_size": "none",
+    "dist": {"skill_boost": {"type": "constant", "value": 10.0}},
+}
+"""Every success makes rates and salaries eleven times as much, the most that can be configured."""
+
+
+def played_twelve(state: State) -> tuple[State, list[Event]]:
+    """The state after twelve tasks, one by one, and the last events."""
+    events: tuple[Event, ...] = ()
+    for _ in range(12):
+        outcome = transition(started(state, state.market[0].task_id, *BOTH), Resume())
+        state, events = outcome.state, outcome.events
+    return state, list(events)
+
+
+def test_rates_and_salaries_that_grow_without_bounds_come_to_an_end_and_stay_there() -> None:
+    market = [tiny_task(1, boost=10.0), *[tiny_task(number) for number in range(2, 5)]]
+    state, events = played_twelve(tiny_state(tiny_config(**BOUNDLESS), market=market))
+    assert salaries(state) == [HIGHEST_SALARY_CENTS] * 2
+    assert rates(state) == [HIGHEST_RATE_E4 / 10_000] * 2
+    assert [event.salary_bump_cents for event in events if isinstance(event, TaskCompleted)] == [0]
+    assert State.from_bytes(state.to_bytes()) == state
+
+
+def test_a_team_at_the_highest_rate_takes_microseconds_and_counts_them() -> None:
+    people = [tiny_employee(number, HIGHEST_RATE_E4 / 10_000) for number in (1, 2)]
+    market = [tiny_task(1), tiny_task(2, 25_000), tiny_task(3)]
+    config = tiny_config(**BOUNDLESS, task_progress_milestones=[0.5])
+    state = tiny_state(config, employees=people, market=market, now="2025-01-06 09:00")
+    # Both on Task-1 and Task-2: ten billion an hour for each. 100 units take 36 us.
+    state = started(started(state, "Task-1", *BOTH), "Task-2", *BOTH)
+    outcome = transition(state, Resume())
+    assert outcome.state.now_us - instant("2025-01-06 09:00") == 36
+    assert [task.done_e4 for task in outcome.state.tasks] == [(1_000_000,), (1_000_000,)]
+    done = transition(outcome.state, Resume()).state
+    assert (done.now_us - instant("2025-01-06 09:00"), done.tasks[0].status) == (72, "completed_success")
+    # The rest, 24,800 units at twice the rate: half of the task is reached after 12,300, in 2,214 us.
+    half = transition(done, Resume()).state
+    assert (half.now_us - done.now_us, half.tasks[1].done_e4) == (2214, (125_000_000,))
+
+
+def test_work_of_less_than_a_microsecond_is_done_at_once() -> None:
+    people = [tiny_employee(number, HIGHEST_RATE_E4 / 10_000) for number in (1, 2)]
+    config = tiny_config(**BOUNDLESS, min_task_qty=1)
+    before = tiny_state(config, employees=people, market=[tiny_task(1, 1)], now="2025-01-06 09:00")
+    state, event = finished(before)  # 0.18 us
+    assert (state.now_us, event.success) == (before.now_us, True)
+
+
+def test_the_highest_salaries_of_the_largest_staff_are_paid_to_the_cent() -> None:
+    people = [tiny_employee(number, salary_cents=HIGHEST_SALARY_CENTS) for number in range(1, 1001)]
+    config = tiny_config(**BOUNDLESS, num_employees=1000)
+    state = advance(tiny_state(config, employees=people, funds_cents=10**15 - 1)).state
+    assert (state.funds_cents, state.terminal_reason) == (-1, "bankruptcy")
+    assert sum(entry.amount_cents for entry in state.ledger) == -(10**15)
+    assert State.from_bytes(state.to_bytes()) == state
