@@ -33,8 +33,42 @@ _SMALL: Final[dict[str, Kind]] = {
     "world.num_employees": IntKind(Interval(0, 12)),
     "world.num_market_tasks": IntKind(Interval(0, 30)),
     "world.max_open_tasks": LimitKind(5),
+    "world.min_task_qty": IntKind(Interval(1, 1_000)),
 }
 """Settings whose whole range makes worlds that take long to play, or that are never put to the test in."""
+
+_LEVEL: Final = FloatKind(Interval(1, 6), decimals=3)
+_PLAYABLE: Final[dict[str, Kind]] = {
+    **_SMALL,
+    "sim.horizon_years": IntKind(Interval(1, 1)),
+    "loop.max_turns": LimitKind(0),
+    "world.num_employees": IntKind(Interval(1, 9)),
+    "world.num_market_tasks": IntKind(Interval(3, 24)),
+    "world.initial_funds_cents": IntKind(Interval(10**6, 10**8)),
+    "world.market_prestige_ladder": LadderKind(Interval(1, 5), longest=12),
+    "world.min_task_qty": IntKind(Interval(1, 300)),
+    "world.prestige_min": FloatKind(Interval(0, 2), decimals=3),
+    "world.initial_prestige_level": _LEVEL,
+    "world.prestige_max": FloatKind(Interval(5, 12), decimals=3),
+    "world.prestige_decay_per_day": FloatKind(Interval(0, 0.02), decimals=6),
+    "world.prestige_qty_scale": FloatKind(Interval(0, 1)),
+    "world.salary_bump_pct": FloatKind(Interval(0, 0.2)),
+    "world.salary_max_cents": CapKind(IntKind(Interval(0, 10**6))),
+    "world.skill_rate_max": CapKind(FloatKind(Interval(1, 30), decimals=4)),
+    "world.efficient_team_size": CapKind(IntKind(Interval(1, 5))),
+    "world.trust_fragility": FloatKind(Interval(0, 1)),
+    "world.trust_focus_pressure": FloatKind(Interval(0, 1)),
+    "world.loyalty_severity": FloatKind(Interval(0, 5)),
+    "world.deadline_qty_per_day": FloatKind(Interval(5, 400)),
+    "world.deadline_min_biz_days": IntKind(Interval(0, 30)),
+    "world.dist.required_prestige": FloatKind(Interval(1, 8)),
+    "world.dist.required_qty": FloatKind(Interval(1, 3_000)),
+    "world.dist.reward_prestige_delta": FloatKind(Interval(0, 1)),
+    "world.dist.skill_boost": FloatKind(Interval(0, 1)),
+    **{f"world.salary_{tier}.{name}_cents": IntKind(Interval(0, 10**6)) for tier in TIERS for name in ("min", "max")},
+    **{f"world.salary_{tier}.rate_{name}": FloatKind(Interval(0.5, 20)) for tier in TIERS for name in ("min", "max")},
+}
+"""Numbers of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
 
 # Settings that must not fall, in order; drawn freely and then sorted.
 _ORDERED: Final = (
@@ -45,20 +79,26 @@ _ORDERED: Final = (
 
 
 @st.composite
-def valid_configs(draw: st.DrawFn, *, small: bool = True) -> Config:
+def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False) -> Config:
     """Draws a legal configuration, from the whole range of every setting.
+
+    In most worlds of the whole range nothing can be accepted, or nothing is ever done.
 
     Args:
         draw: Given by Hypothesis.
         small: Whether to keep the horizon, the staff and the market small enough to play whole episodes.
+        playable: Whether to keep the numbers such that tasks are mostly accepted and done; small then.
     """
-    narrowed = _SMALL if small else {}
+    narrowed = _PLAYABLE if playable else _SMALL if small else {}
     values = {field.key: draw(_field(field, narrowed.get(field.key, field.kind))) for field in FIELDS}
     for keys in _ORDERED:
         values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
-    start = draw(st.integers(0, 23))
+    if draw(st.integers(0, 2)) == 0:
+        values["world.num_clients"] = 0  # far more often than one in 16, because so much goes without clients
+    shortest = 6 if playable else 1
+    start = draw(st.integers(0, 24 - shortest))
     values["world.workday_start_hour"] = start
-    values["world.workday_end_hour"] = draw(st.integers(start + 1, 24))
+    values["world.workday_end_hour"] = draw(st.integers(start + shortest, 24))
     _bound_rewards(values)
     _bound_deadlines(values)
     return load_config(_nested(values), environ={})

@@ -7,10 +7,13 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given, settings
 
 from ycbench_env.config import FIELDS, Config, WorldConfig, load_config
+from ycbench_env.config.kind import BoolKind, CapKind, ChoiceKind
 from ycbench_env.config.setting import Setting, annotation_of
 from ycbench_env.errors import ConfigError
+from ycbench_env.testing.config_strategies import valid_configs
 
 DIGESTS = {
     "default": "213cda404a8a372751bb40187be8f37197f22c9bb886fbee53350480790a9304",
@@ -125,3 +128,26 @@ def test_a_limit_of_open_tasks_that_is_zero_or_missing_is_none(value: object) ->
 def test_an_illegal_value_of_a_later_setting_is_refused(name: str, value: object, expected: str) -> None:
     with pytest.raises(ConfigError, match=rf"world\.{name} = .*: {expected}"):
         loaded(**{name: value})
+
+
+def test_random_legal_configurations_take_every_choice_and_do_without_clients_and_caps() -> None:
+    seen: dict[str, set[object]] = {}
+
+    @settings(max_examples=50, database=None, derandomize=True, deadline=None)
+    @given(valid_configs())
+    def look(config: Config) -> None:
+        for field in attrs.fields(WorldConfig):
+            value = getattr(config.world, field.name)
+            seen.setdefault(field.name, set()).add(value)
+
+    look()
+    for field in FIELDS:
+        if isinstance(field.kind, ChoiceKind | BoolKind):
+            values = field.kind.choices if isinstance(field.kind, ChoiceKind) else (True, False)
+            assert seen[field.key.removeprefix("world.")] == set(values)
+        elif isinstance(field.kind, CapKind):
+            assert "none" in (drawn := seen[field.key.removeprefix("world.")])
+            assert len(drawn) > 1
+    for name, neutral in (("num_clients", 0), ("market_prestige_ladder", ()), ("min_task_qty", 1)):
+        assert neutral in seen[name]
+        assert len(seen[name]) > 3

@@ -1,4 +1,4 @@
-"""The world at the start, and replacements. Source: Y-1, Y-2, X-3."""
+"""The world at the start, and replacements. Source: Y-1, Y-2, X-3, K-1."""
 
 # ruff: noqa: S311 -- the rules name this generator
 
@@ -10,7 +10,17 @@ import attrs
 import numpy as np
 import pytest
 
-from ycbench_env.config import Beta, Config, Constant, Distribution, Normal, Triangular, Uniform, load_config
+from ycbench_env.config import (
+    Beta,
+    Config,
+    Constant,
+    Distribution,
+    Normal,
+    SalaryTier,
+    Triangular,
+    Uniform,
+    load_config,
+)
 from ycbench_env.errors import SeedError
 from ycbench_env.generator import checked_seed, draw, initial_state, replacement
 from ycbench_env.rng import stream
@@ -187,10 +197,12 @@ def test_more_domains_than_there_are_are_all_of_them() -> None:
 def test_with_full_bias_the_first_domain_is_a_specialty_of_the_client() -> None:
     state = initial_state(default(task_specialty_domain_bias=1.0), 3)
     for task in state.market:
-        assert task.domains[0] in state.client(task.client_name).specialties
+        client = state.client_of(task)
+        assert client is not None
+        assert task.domains[0] in client.specialties
 
 
-# ----------------------------------------------------------------------- a second writing of Y-2, from the page alone
+# ------------------------------------------------------------- a second writing of Y-2 and K-1, from the pages alone
 
 
 def expected_employees(config: Config, seed: int) -> list[Employee]:
@@ -201,15 +213,43 @@ def expected_employees(config: Config, seed: int) -> list[Employee]:
     for i, tier in enumerate(tiers, 1):
         table = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}[tier]
         rng = generator_of(seed, f"employee_{i}")
-        rates = [round(rng.uniform(table.rate_min, table.rate_max), 4) for _ in range(4)]
+        if world.employee_skill_sampling == "uniform":
+            rates = [round(rng.uniform(table.rate_min, table.rate_max), 4) for _ in range(4)]
+        else:
+            rates = [round(rate, 4) for rate in expected_budget_rates(table, rng)]
         salary = round(rng.triangular(table.min_cents, table.max_cents, table.max_cents))
         salary = min(max(salary, table.min_cents), table.max_cents)
         staff.append(Employee(i, tier, salary, tuple(round(rate * 10_000) for rate in rates)))
     return staff
 
 
+def expected_budget_rates(table: SalaryTier, rng: random.Random) -> list[float]:
+    a = rng.uniform(table.rate_min, table.rate_max)
+    rates = [1.0] * 4
+    if a <= 1:
+        return rates
+    draws = [rng.gammavariate(0.3, 1.0) for _ in range(4)]
+    for domain in range(4):
+        rates[domain] += (4 * a - 4) * (draws[domain] / sum(draws))
+    for _ in range(5):
+        pool, open_domains = 0.0, []
+        for domain in range(4):
+            if rates[domain] > 10:
+                pool += rates[domain] - 10
+                rates[domain] = 10.0
+            else:
+                open_domains.append(domain)
+        if pool == 0 or not open_domains:
+            break
+        for domain in open_domains:
+            rates[domain] += pool / len(open_domains)
+    return rates
+
+
 def expected_clients(config: Config, seed: int) -> list[Client]:
     n, fraction = config.world.num_clients, config.world.loyalty_rat_fraction
+    if n == 0:
+        return []
     rng = generator_of(seed, "clients")
     made = []
     for place, name in enumerate(rng.sample(list(CLIENT_NAMES), n)):
@@ -242,24 +282,26 @@ def expected_draw(spec: Distribution, rng: random.Random) -> float:
 
 
 def expected_task(  # noqa: PLR0913 -- what a task is drawn from
-    config: Config, rng: random.Random, identity: tuple[int, int], client: Client, prestige: int, multiplier: float
+    config: Config,
+    rng: random.Random,
+    identity: tuple[int, int],
+    client: Client | None,
+    prestige: int | None,
+    multiplier: float,
 ) -> MarketTask:
     world, dist = config.world, config.world.dist
-    k = int(expected_draw(dist.domain_count, rng))
-    if rng.random() < world.task_specialty_domain_bias:
-        first = rng.choice([domain for domain in range(4) if domain in client.specialties])
-    else:
-        first = rng.choice(range(4))
-    domains = [first, *rng.sample([domain for domain in range(4) if domain != first], min(k - 1, 3))]
-    quantities = [
-        int(int(expected_draw(dist.required_qty, rng)) * (1 + world.prestige_qty_scale * (prestige - 1)))
-        for _ in domains
-    ]
+    if prestige is None and world.task_draw_order == "prestige_first":
+        prestige = int(expected_draw(dist.required_prestige, rng))
+    domains = expected_domains(config, rng, client)
+    drawn = [int(expected_draw(dist.required_qty, rng)) for _ in domains]
+    if prestige is None:
+        prestige = int(expected_draw(dist.required_prestige, rng))
+    quantities = [int(base * (1 + world.prestige_qty_scale * (prestige - 1))) for base in drawn]
     r = int(int(expected_draw(dist.reward_funds_cents, rng)) * (1 + world.reward_prestige_scale * (prestige - 1)))
     low = getattr(dist.reward_funds_cents, "low", 300_000)
     high = getattr(dist.reward_funds_cents, "high", 4_000_000)
     g, t = world.trust_gating_fraction, 0
-    if r > low and g > 0:
+    if client is not None and r > low and g > 0:
         f = min(1, (r - low) / (high - low))
         p = max(0, (f - max(0, 1 - 2 * g)) / min(1, 2 * g))
         if rng.random() < p:
@@ -270,7 +312,7 @@ def expected_task(  # noqa: PLR0913 -- what a task is drawn from
     return MarketTask(
         number=identity[0],
         copy=identity[1],
-        client_name=client.name,
+        client_name=None if client is None else client.name,
         required_prestige=prestige,
         required_trust=t,
         domains=tuple(domains),
@@ -281,13 +323,26 @@ def expected_task(  # noqa: PLR0913 -- what a task is drawn from
     )
 
 
+def expected_domains(config: Config, rng: random.Random, client: Client | None) -> list[int]:
+    k = int(expected_draw(config.world.dist.domain_count, rng))
+    if config.world.task_domain_sampling == "uniform":
+        return rng.sample(range(4), k)
+    if client is not None and rng.random() < config.world.task_specialty_domain_bias:
+        first = rng.choice([domain for domain in range(4) if domain in client.specialties])
+    else:
+        first = rng.choice(range(4))
+    return [first, *rng.sample([domain for domain in range(4) if domain != first], min(k - 1, 3))]
+
+
 def expected_market(config: Config, seed: int, clients: list[Client]) -> list[MarketTask]:
     tasks = []
+    ladder = config.world.market_prestige_ladder
     for i in range(1, config.world.num_market_tasks + 1):
         rng = generator_of(seed, f"task_{i}")
-        prestige = 1 if i <= 10 else int(expected_draw(config.world.dist.required_prestige, rng))
-        client = clients[(i - 1) % len(clients)]
-        tasks.append(expected_task(config, rng, (i, 1), client, prestige, client.reward_multiplier_milli / 1000))
+        prestige = ladder[i - 1] if i <= len(ladder) else None
+        client = clients[(i - 1) % len(clients)] if clients else None
+        multiplier = client.reward_multiplier_milli / 1000 if client else 1
+        tasks.append(expected_task(config, rng, (i, 1), client, prestige, multiplier))
     return tasks
 
 
@@ -307,6 +362,29 @@ WORLDS = {
             "skill_boost": {"type": "constant", "value": 0.05},
         },
     ),
+    "classic": load_config("classic-medium", environ={}),
+    "classic rules among clients": default(
+        employee_skill_sampling="gamma_budget",
+        num_employees=40,
+        salary_junior={"rate_min": 0.0, "rate_max": 40.0},
+        market_prestige_ladder=[5, 1, 3],
+        task_draw_order="requirements_first",
+        task_domain_sampling="uniform",
+        replacement_prestige="drawn",
+        trust_gating_fraction=0.8,
+        dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.99}},
+    ),
+    "other rules of nobody": default(
+        num_clients=0,
+        num_market_tasks=80,
+        trust_gating_fraction=1.0,
+        market_prestige_ladder=[],
+        dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.99}},
+    ),
+    "prestige last": default(
+        num_market_tasks=80, task_draw_order="requirements_first", trust_gating_fraction=0.5,
+        trust_gated_reward_boost=0.1, market_prestige_ladder=[2] * 40, initial_prestige_level=3.0,
+    ),
 }  # fmt: skip
 
 
@@ -315,15 +393,16 @@ WORLDS = {
 def test_staff_clients_and_market_are_what_the_rules_page_describes(name: str, seed: int) -> None:
     config = WORLDS[name]
     state = initial_state(config, seed)
-    clients = expected_clients(config, 1)
-    assert list(state.employees) == expected_employees(config, 1)
+    world_seed = seed if config.world.world_seed == "run" else 1
+    clients = expected_clients(config, world_seed)
+    assert list(state.employees) == expected_employees(config, world_seed)
     assert list(state.clients) == clients
     assert list(state.market) == expected_market(config, seed, clients)
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_replacements_are_what_the_rules_page_describes(name: str) -> None:
-    config = WORLDS[name]
+    config = load_config(WORLDS[name], overrides={"world": {"replacement_numbering": "slot"}}, environ={})
     state = initial_state(config, 5)
     for slot in (0, 3, 17):
         for g in (0, 1, 2, 41):
@@ -337,8 +416,8 @@ def test_replacements_are_what_the_rules_page_describes(name: str) -> None:
                 config,
                 generator_of(5, f"replenish_{number}"),
                 (number, copy),
-                state.client(old.client_name),
-                old.required_prestige,
+                state.client_of(old),
+                None if config.world.replacement_prestige == "drawn" else old.required_prestige,
                 1.0,  # the multiplier is not applied
             )
             assert replacement(at, slot) == expected
@@ -516,11 +595,12 @@ def test_replacements_numbered_by_the_episode_come_from_the_stream_of_their_numb
     for n in range(12):
         offer = next(task for task in state.market_by_reward if is_open(state, task))
         slot = state.market_slot(offer.task_id) or 0
-        client = state.client(offer.client_name)
         identity = n, 2 if n > 0 else 1
         rng = generator_of(5, f"replenish_{n}")
+        prestige = None if config.world.replacement_prestige == "drawn" else offer.required_prestige
+        expected = expected_task(config, rng, identity, state.client_of(offer), prestige, 1.0)
         state = accepted(state, slot)
-        assert state.market[slot] == expected_task(config, rng, identity, client, offer.required_prestige, 1.0)
+        assert state.market[slot] == expected
 
 
 def is_open(state: State, task: MarketTask) -> bool:
