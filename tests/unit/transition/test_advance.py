@@ -373,6 +373,7 @@ def test_a_payroll_precedes_an_event_at_the_same_instant_and_stops_alone(complet
     first = resume(due_with_payroll(completion=completion))
     assert happened(first.events) == ["payroll 9800000"]
     assert iso_time(first.state.now_us) == "2025-02-03T09:00:00"
+    assert first.state.tasks[0].done_e4 == (1_800_000,)  # Friday's 9 h at 20 an hour
     second = resume(first.state)
     assert happened(second.events)[0] == ("Task-1 success" if completion else "Task-1 50%")
     assert second.state.now_us == first.state.now_us  # no time passes

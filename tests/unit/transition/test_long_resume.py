@@ -110,6 +110,7 @@ def test_bankruptcy_at_a_payroll_that_would_be_passed_drops_what_was_due_then() 
     outcome = resume(due_with_payroll(completion=True, funds_cents=199_999))
     assert happened(outcome.events) == ["payroll -1"]
     assert (outcome.state.terminal_reason, outcome.state.tasks[0].status) == ("bankruptcy", "active")
+    assert outcome.state.tasks[0].done_e4 == (1_800_000,)  # Friday's 9 h, though it was due to be done
 
 
 def test_a_resume_ends_at_the_payroll_that_cannot_be_paid() -> None:
@@ -194,6 +195,16 @@ def test_a_state_read_from_bytes_finds_its_rates_anew_at_every_stop() -> None:
     assert outcome == resume(state)
     assert happened(outcome.events) == ["payroll 9800000", "Task-2 success"]
     assert outcome.state.tasks[0].done_e4 == (2_000_000,)  # 20 h with the payroll between
+
+
+def test_a_staff_that_was_exchanged_by_hand_works_at_its_own_rates() -> None:
+    # Tasks keep the rates that were found at their forecasts; they are good for the staff of then only.
+    config = passing(sim={"start_date": "2025-01-31"}, deadline_min_biz_days=90)
+    state = started(tiny_state(config, market=[tiny_task(1, 800), tiny_task(2)]), "Task-1", "Emp_1")
+    state = started(state, "Task-2", "Emp_2")
+    outcome = resume(attrs.evolve(state, employees=(tiny_employee(1, 5.0), tiny_employee(2))))
+    assert happened(outcome.events) == ["payroll 9800000", "Task-2 success"]
+    assert outcome.state.tasks[0].done_e4 == (1_000_000,)  # 20 h at 5 an hour
 
 
 # ----------------------------------------------------------------------------------- the same as many short resumes
