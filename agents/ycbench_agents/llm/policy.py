@@ -31,6 +31,7 @@ from ycbench_agents.llm.reply import plan_reply, run_command_tool
 from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
 from ycbench_agents.llm.trace import RecordedDecision, decision_trace, messages_sha256, normalised, read_trace
 from ycbench_env import load_config
+from ycbench_env.actions import grammar_for
 from ycbench_env.wrappers import Window, window
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class LLMPolicy:
         self._client = client
         self._settings = settings
         self._config = load_config(config)
+        self._grammar = grammar_for(self._config.world)
         self._prices = prices
         self._memory = _Memory(Window((), 0))
         self._last_trace: JsonObject | None = None
@@ -328,7 +330,8 @@ class LLMPolicy:
 
     def _settle(self, asked: _Asked, reply: ChatReply) -> Plan:
         """Keep a reply in memory; returns what becomes of it."""
-        plan = plan_reply(reply, mode=self._settings.mode, max_calls=self._settings.max_calls_a_reply)
+        settings = self._settings
+        plan = plan_reply(reply, mode=settings.mode, max_calls=settings.max_calls_a_reply, grammar=self._grammar)
         pending = _Pending(asked.turn, asked.said, reply, plan)
         # What is older than all that a request can ever hold again is let go, or an episode's memory would only grow.
         keep_turns = self._keep_turns(asked.shrunk_to)

@@ -7,23 +7,25 @@ the seeds cannot change a prompt.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, command_list
+from ycbench_agents.llm.wording import clock, counted, dollars, exact, listed, percent, rounded
+from ycbench_env.actions import command_list, grammar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ycbench_env import Config
+    from ycbench_env.actions import Grammar
 
 __all__ = ["TemplateError", "default_template", "placeholders", "system_prompt", "with_notes"]
 
 _PLACEHOLDER: Final = re.compile(r"\{(?P<literal>\{[A-Za-z_][A-Za-z0-9_]*\})\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
+_ITEM: Final = re.compile(r"^[ \t]*[-*][ \t]+\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}[ \t]*(?:\n|\Z)", re.MULTILINE)
 _ROUND: Final = (("market", "browse"), ("task", "accept"), ("task", "assign"), ("task", "dispatch"), ("sim", "resume"))
 _NOTES_HEADING: Final = "## Your notes"
 _NO_NOTES: Final = "There are none yet."
@@ -53,12 +55,13 @@ def system_prompt(  # noqa: PLR0913 -- each changes what the prompt says
     tools: bool,
     notes: bool,
     template: str | None = None,
-    grammar: Grammar = DEFAULT_GRAMMAR,
+    grammar: Grammar | None = None,
 ) -> str:
     """Return the system prompt of an episode, without the notes.
 
     A template is a text in which ``{name}`` stands for what ``placeholders`` describes. ``{{name}}`` is the text
-    ``{name}``; all other braces, and every dollar sign, are text as they stand.
+    ``{name}``; all other braces, and every dollar sign, are text as they stand. An item of a list that is nothing but a
+    placeholder is left out where that stands for nothing, as what clients do in a world without them.
 
     Args:
         config: Configuration of the environment.
@@ -67,12 +70,13 @@ def system_prompt(  # noqa: PLR0913 -- each changes what the prompt says
         tools: Whether it acts by calling a tool, or by writing commands.
         notes: Whether there is a scratchpad.
         template: Text with placeholders, None for the built-in one.
-        grammar: Commands of the environment.
+        grammar: Commands of the environment, None for those of the configuration.
 
     Raises:
         TemplateError: The template has an unknown placeholder.
     """
-    usable = grammar if notes else grammar.without_command("scratchpad")
+    known = grammar_for(config.world) if grammar is None else grammar
+    usable = known if notes else known.without_command("scratchpad")
     facts = _Facts(config, keep_turns, token_budget, tools, notes, usable)
     text = default_template() if template is None else template
 
@@ -80,7 +84,10 @@ def system_prompt(  # noqa: PLR0913 -- each changes what the prompt says
     def filled(match: re.Match[str]) -> str:
         return match["literal"] or _entry(match["name"])[1](facts)
 
-    return _PLACEHOLDER.sub(filled, text).rstrip()
+    def kept(item: re.Match[str]) -> str:
+        return item[0] if _entry(item["name"])[1](facts) else ""
+
+    return _PLACEHOLDER.sub(filled, _ITEM.sub(kept, text)).rstrip()
 
 
 def with_notes(system: str, notes: str) -> str:
@@ -107,44 +114,6 @@ def _entry(name: str) -> tuple[str, Callable[[_Facts], str]]:
     return _PLACEHOLDERS[name]
 
 
-# ---------------------------------------------------------------- figures in words
-
-
-def _exact(value: float) -> str:
-    """Return a setting's number as it was written, without exponent."""
-    return format(Decimal(repr(value)).normalize(), "f")
-
-
-def _rounded(value: float) -> str:
-    """Return a computed number with 4 significant digits, without exponent."""
-    return format(Decimal(f"{value:.4g}").normalize(), "f")
-
-
-def _percent(fraction: float) -> str:
-    """Return a fraction as an exact percentage; in doubles 0.07 x 100 is above 7."""
-    return format((Decimal(repr(fraction)) * 100).normalize(), "f") + "%"
-
-
-def _dollars(cents: int) -> str:
-    """Return an amount as the observation writes it."""
-    return f"${cents // 100:,}.{cents % 100:02d}"
-
-
-def _counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not 1."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _listed(parts: list[str]) -> str:
-    """Return parts as "a", "a and b" or "a, b and c"."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def _hour(hour: int) -> str:
-    """Return an hour of the day."""
-    return f"{hour:02d}:00"
-
-
 # ---------------------------------------------------------------- sentences
 
 
@@ -154,12 +123,12 @@ def _company(facts: _Facts) -> str:
 
 def _start(facts: _Facts) -> str:
     config = facts.config
-    return f"{config.sim.start_date.isoformat()} at {_hour(config.world.workday_start_hour)}"
+    return f"{config.sim.start_date.isoformat()} at {clock(config.world.workday_start_hour)}"
 
 
 def _employees(facts: _Facts) -> str:
     number = facts.config.world.num_employees
-    return _counted(number, "employee") if number else "no employees"
+    return counted(number, "employee") if number else "no employees"
 
 
 def _acting(facts: _Facts) -> str:
@@ -172,11 +141,18 @@ def _turns(facts: _Facts) -> str:
     loop = facts.config.loop
     sentences = ["Time stands still until you let it pass."]
     if loop.auto_advance_after_turns:
-        turns = _counted(loop.auto_advance_after_turns, "turn")
+        turns = counted(loop.auto_advance_after_turns, "turn")
         sentences.append(f"After {turns} in a row without that, it is moved to the next event by itself.")
     if loop.max_turns is not None:
-        sentences.append(f"The simulation is cut off after {_counted(loop.max_turns, 'turn')}.")
+        sentences.append(f"The simulation is cut off after {counted(loop.max_turns, 'turn')}.")
     return " ".join(sentences)
+
+
+def _notation(facts: _Facts) -> str:
+    marks = "Brackets mark what may be left out."
+    if any(spec.one_of for spec in facts.grammar.commands):
+        return f"{marks} Of what stands in parentheses, with bars between, give exactly one."
+    return marks
 
 
 def _workflow(facts: _Facts) -> str:
@@ -193,7 +169,7 @@ def _memory(facts: _Facts) -> str:
 
 def _window(facts: _Facts) -> str:
     """Return what stays of the conversation."""
-    budget = None if facts.token_budget is None else f"about {_counted(facts.token_budget, 'token')}"
+    budget = None if facts.token_budget is None else f"about {counted(facts.token_budget, 'token')}"
     if facts.keep_turns == 0:
         return "You see nothing of earlier turns, only the latest observation."
     if facts.keep_turns is None:
@@ -202,23 +178,50 @@ def _window(facts: _Facts) -> str:
             if budget
             else "You see all of your turns."
         )
-    turns = "your last turn" if facts.keep_turns == 1 else f"your last {_counted(facts.keep_turns, 'turn')}"
+    turns = "your last turn" if facts.keep_turns == 1 else f"your last {counted(facts.keep_turns, 'turn')}"
     limit = f", fewer if they do not fit, with this message, into {budget}" if budget else ""
     return f"You see {turns}{limit}. Earlier ones are removed whole."
 
 
 def _workday(facts: _Facts) -> str:
     world = facts.config.world
-    return f"Monday to Friday from {_hour(world.workday_start_hour)} to {_hour(world.workday_end_hour)}"
+    return f"Monday to Friday from {clock(world.workday_start_hour)} to {clock(world.workday_end_hour)}"
+
+
+def _resuming(facts: _Facts) -> str:
+    """Return what letting time pass needs, and where it stops."""
+    world = facts.config.world
+    needs = "needs an active task" if world.resume_requires_active_task else "needs no active task"
+    if world.resume_stops_at_payroll:
+        return f"Letting time pass {needs}, and leads to the next event: a completed task, a payroll or the end."
+    pays = "pays the salaries that are due on the way without a stop"
+    return f"Letting time pass {needs}, {pays}, and leads to the next event: a completed task or the end."
+
+
+def _idle(facts: _Facts) -> str:
+    """Return what becomes of a company that lets time pass with nothing active, where nothing would stop it."""
+    world = facts.config.world
+    by_itself = facts.config.loop.auto_advance_after_turns > 0
+    if world.resume_stops_at_payroll or (world.resume_requires_active_task and not by_itself):
+        return ""
+    how = "that is moved by itself" if world.resume_requires_active_task else "that passes"
+    also = ", also when it is moved by itself" if by_itself and not world.resume_requires_active_task else ""
+    return f"Time {how} with nothing active runs to the end or to bankruptcy: no event comes before{also}."
 
 
 def _milestones(facts: _Facts) -> str:
-    shares = [_percent(share) for share in facts.config.world.task_progress_milestones]
-    return f"It also stops when {_listed(shares)} of a task's work are done." if shares else "Nothing else stops it."
+    shares = [percent(share) for share in facts.config.world.task_progress_milestones]
+    return f"It also stops when {listed(shares)} of a task's work are done." if shares else "Nothing else stops it."
 
 
 def _market(facts: _Facts) -> str:
-    limit = _counted(facts.config.world.market_browse_default_limit, "task")
+    world = facts.config.world
+    limit = counted(world.market_browse_default_limit, "task")
+    if world.market_browse_scope == "all":
+        return (
+            "The market shows all its tasks, also those that you could not accept yet, the best paid first, "
+            f"{limit} at a time unless you ask for another number."
+        )
     return f"The market shows only what you could accept now, {limit} at a time unless you ask for another number."
 
 
@@ -226,7 +229,16 @@ def _holding(facts: _Facts) -> str:
     most = facts.config.world.max_open_tasks
     if most is None:
         return "You can hold several tasks at once."
-    return f"You can hold {_counted(most, 'task')} at once, planned and active ones together; more are not accepted."
+    return f"You can hold {counted(most, 'task')} at once, planned and active ones together; more are not accepted."
+
+
+def _rates(facts: _Facts) -> str:
+    if facts.config.world.skill_rates_visible:
+        return "Employees differ in their rates in each domain."
+    return (
+        "Employees differ in their rates in each domain, and no command shows these: learn them from how fast a team's "
+        "tasks progress."
+    )
 
 
 def _success(facts: _Facts) -> str:
@@ -235,96 +247,118 @@ def _success(facts: _Facts) -> str:
         "A task that is completed by its deadline pays its reward and earns prestige in its domains and skill."
     ]
     if world.salary_bump_pct:
-        share, most = _percent(world.salary_bump_pct), _dollars(world.salary_max_cents)
+        basis = (
+            "what it is at that time"
+            if world.salary_raise_basis == "current_salary"
+            else "the middle of their tier's range"
+        )
+        most = "" if world.salary_max_cents == "none" else f", up to {dollars(world.salary_max_cents)} a month"
         sentences.append("It also raises the salary of everybody on its team, for good:")
-        sentences.append(f"by {share} of the middle of their tier's range, up to {most} a month.")
+        sentences.append(f"by {percent(world.salary_bump_pct)} of {basis}{most}.")
     return " ".join(sentences)
 
 
 def _failure(facts: _Facts) -> str:
     world = facts.config.world
-    costs = _losses(world.penalty_fail_multiplier, world.trust_fail_penalty)
+    costs = _losses(world.penalty_fail_multiplier, world.trust_fail_penalty if world.num_clients else 0)
     if world.penalty_fail_funds_pct:
-        costs.insert(0, f"a fee of {_percent(world.penalty_fail_funds_pct)} of its reward")
+        costs.insert(0, f"a fee of {percent(world.penalty_fail_funds_pct)} of its reward")
     return f"A task that is completed late pays nothing{_costing(costs)}. It keeps its team until then."
 
 
 def _cancelling(facts: _Facts) -> str:
     world = facts.config.world
-    costs = _losses(world.penalty_cancel_multiplier, world.trust_cancel_penalty)
+    costs = _losses(world.penalty_cancel_multiplier, world.trust_cancel_penalty if world.num_clients else 0)
     return f"Cancelling a task frees its team and costs no money{_costing(costs)}."
 
 
 def _losses(prestige_multiplier: float, trust: float) -> list[str]:
     """Return what is lost beside money."""
-    times = "" if prestige_multiplier == 1 else f"{_exact(prestige_multiplier)} times "
+    times = "" if prestige_multiplier == 1 else f"{exact(prestige_multiplier)} times "
     prestige = f"{times}its prestige gain in each of its domains"
     losses = [prestige] if prestige_multiplier else []
-    return [*losses, f"{_rounded(trust)} of the trust of its client"] if trust else losses
+    return [*losses, f"{rounded(trust)} of the trust of its client"] if trust else losses
 
 
 def _costing(costs: list[str]) -> str:
     """Return the end of a sentence that names costs."""
-    return f", but costs {_listed(costs)}" if costs else ""
+    return f", but costs {listed(costs)}" if costs else ""
 
 
 def _payroll(facts: _Facts) -> str:
-    hour = _hour(facts.config.world.workday_start_hour)
+    hour = clock(facts.config.world.workday_start_hour)
     return f"All salaries are paid at {hour} on the first weekday of each month."
 
 
 def _prestige(facts: _Facts) -> str:
     world = facts.config.world
-    low, high = (_exact(level) for level in (world.prestige_min, world.prestige_max))
+    low, high = (exact(level) for level in (world.prestige_min, world.prestige_max))
     sentences = [f"Prestige goes from {low} to {high} in each domain."]
-    sentences.append("A task can require some in all of its domains; more of it opens better paid tasks.")
+    if world.prestige_gate == "highest":
+        sentences.append("A task can require some, which your highest prestige of all domains must reach;")
+    else:
+        sentences.append("A task can require some in all of its domains;")
+    sentences.append("more of it opens better paid tasks.")
     if world.prestige_decay_per_day:
-        sentences.append(f"It falls by {_exact(world.prestige_decay_per_day)} a day.")
+        sentences.append(f"It falls by {exact(world.prestige_decay_per_day)} a day.")
     return " ".join(sentences)
 
 
 def _trust(facts: _Facts) -> str:
     world = facts.config.world
-    sentences = [f"The trust of a client goes from 0 to {_exact(world.trust_max)}."]
+    if not world.num_clients:
+        return ""
+    sentences = [f"The trust of a client goes from 0 to {exact(world.trust_max)}."]
     if world.trust_gain_base:
-        gain = _rounded(world.trust_gain_base)
+        gain = rounded(world.trust_gain_base)
         sentences.append(f"A success earns up to {gain} of it, less the more there is.")
     if world.trust_work_reduction_max:
-        share = _percent(world.trust_work_reduction_max)
+        share = percent(world.trust_work_reduction_max)
         sentences.append(f"Trust makes the work of that client's new tasks smaller, by up to {share}.")
     sentences.append("Some tasks require trust.")
     if world.trust_cross_decay:
-        loss = _rounded(world.trust_cross_decay)
+        loss = rounded(world.trust_cross_decay)
         sentences.append(
             f"Each task that is completed, in time or late, costs {loss} of the trust of every other client."
         )
     if world.trust_decay_per_day:
-        sentences.append(f"Trust falls by {_rounded(world.trust_decay_per_day)} a day.")
+        sentences.append(f"Trust falls by {rounded(world.trust_decay_per_day)} a day.")
     return " ".join(sentences)
+
+
+def _reliance(facts: _Facts) -> str:
+    if not facts.config.world.num_clients:
+        return ""
+    return "Not every client can be relied on, and no command tells you which. Learn it from how their tasks turn out."
 
 
 _PLACEHOLDERS: Final[Mapping[str, tuple[str, Callable[[_Facts], str]]]] = MappingProxyType(
     {
         "company": ("name of the company", _company),
         "start": ("date and hour at which the simulation starts", _start),
-        "length": ("simulated time, in years", lambda facts: _counted(facts.config.sim.horizon_years, "year")),
-        "funds": ("funds at the start", lambda facts: _dollars(facts.config.world.initial_funds_cents)),
+        "length": ("simulated time, in years", lambda facts: counted(facts.config.sim.horizon_years, "year")),
+        "funds": ("funds at the start", lambda facts: dollars(facts.config.world.initial_funds_cents)),
         "employees": ("number of employees", _employees),
         "acting": ("how to act: by calling a tool, or by writing commands", _acting),
         "turns": ("when time is moved without being asked, and the limit of turns if there is one", _turns),
         "commands": ("every command with its options, one a line", lambda facts: command_list(facts.grammar)),
+        "notation": ("what the marks in the list of commands mean", _notation),
         "workflow": ("the commands of a usual round", _workflow),
         "memory": ("what stays of the conversation, and the scratchpad if there is one", _memory),
         "workday": ("business days and hours", _workday),
+        "resuming": ("what letting time pass needs, and where it stops", _resuming),
+        "idle": ("what becomes of a company with nothing active, where no payroll stops time", _idle),
         "milestones": ("at which shares of a task's work time stops", _milestones),
         "market": ("what the market shows", _market),
         "holding": ("how many tasks can be held at once", _holding),
+        "rates": ("that employees differ in skill, and whether their rates are shown", _rates),
         "success": ("what a task completed in time brings, raises included", _success),
         "failure": ("what a task completed late costs", _failure),
         "cancelling": ("what cancelling a task costs", _cancelling),
         "payroll": ("when salaries are paid", _payroll),
         "prestige": ("range and use of prestige", _prestige),
-        "trust": ("range, use and loss of the trust of clients", _trust),
+        "trust": ("range, use and loss of the trust of clients; nothing in a world without them", _trust),
+        "reliance": ("that some clients deceive; nothing in a world without clients", _reliance),
     }
 )
 """Description and function of each placeholder: all that a prompt can say, and so all that an agent is told."""

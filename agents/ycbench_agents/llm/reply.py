@@ -23,13 +23,14 @@ import attrs
 
 from ycbench_agents.llm.characters import utf8_text
 from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, UnreadableTextError, command_blocks
-from ycbench_env.actions import parse_turn
+from ycbench_env.actions import DEFAULT_GRAMMAR, parse_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ycbench_agents.base import Json, JsonObject
     from ycbench_agents.llm.message import ChatReply, ToolCall
+    from ycbench_env.actions import Grammar
 
 __all__ = [
     "MAX_REPLAYED_ARGUMENTS",
@@ -144,17 +145,22 @@ def run_command_tool() -> JsonObject:
     }
 
 
-def plan_reply(reply: ChatReply, *, mode: Literal["tools", "text"], max_calls: int) -> Plan:
+def plan_reply(
+    reply: ChatReply, *, mode: Literal["tools", "text"], max_calls: int, grammar: Grammar = DEFAULT_GRAMMAR
+) -> Plan:
     """Return what becomes of a reply; never raises.
 
     Args:
         reply: What the model sent.
         mode: Whether the model calls a tool, or writes commands as text.
         max_calls: Most calls, or blocks of text, that are run; further ones are refused.
+        grammar: Commands of the environment, by which those in a text are told from other words.
     """
     reason = reply.finish_reason or ""
     cut_off = None if reason.strip().lower() in _WHOLE else _CUT_OFF_REPLY.format(reason=_shown(reason))
-    return _plan_calls(reply, cut_off, max_calls) if mode == "tools" else _plan_text(reply, cut_off, max_calls)
+    if mode == "tools":
+        return _plan_calls(reply, cut_off, max_calls)
+    return _plan_text(reply, cut_off, max_calls, grammar)
 
 
 # ---- models with tools
@@ -340,12 +346,12 @@ def _kind(value: Json) -> str:
 # ---- models without
 
 
-def _plan_text(reply: ChatReply, cut_off: str | None, max_calls: int) -> Plan:
+def _plan_text(reply: ChatReply, cut_off: str | None, max_calls: int, grammar: Grammar) -> Plan:
     if cut_off:
         return Plan((), _sentence(cut_off))
     unheard = _NO_TOOLS if reply.tool_calls else None
     try:
-        blocks = command_blocks(reply.content or "")
+        blocks = command_blocks(reply.content or "", grammar)
     except UnreadableTextError as unreadable:
         return Plan((), str(unreadable))
     calls = tuple(_planned_block(number, block, max_calls) for number, block in enumerate(blocks, start=1))

@@ -24,10 +24,12 @@ from ycbench_agents.llm.text_lines import (
     opened_fence,
 )
 from ycbench_agents.llm.thoughts import without_thoughts
-from ycbench_env.actions import parse_turn
+from ycbench_env.actions import DEFAULT_GRAMMAR, parse_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from ycbench_env.actions import Grammar
 
 __all__ = ["MAX_TEXT_LENGTH", "UnreadableTextError", "command_blocks"]
 
@@ -44,8 +46,12 @@ class UnreadableTextError(Exception):
     """Nothing of a text can be run; the message is for the model."""
 
 
-def command_blocks(content: str) -> tuple[tuple[str, ...], ...]:
+def command_blocks(content: str, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[tuple[str, ...], ...]:
     """Return the blocks of commands of a text, each as texts to run, each text with at least one command.
+
+    Args:
+        content: What the model wrote.
+        grammar: Commands of the environment.
 
     Raises:
         UnreadableTextError: The text is too long, or a fence in it never closes.
@@ -57,7 +63,7 @@ def command_blocks(content: str) -> tuple[tuple[str, ...], ...]:
         )
         raise UnreadableTextError(msg)
     content = without_thoughts(utf8_text(content))
-    commands = parse_turn(content)
+    commands = parse_turn(content, grammar)
     if commands and all(parsed.error is None for parsed in commands):
         return ((content,),)
     lines = LINE.findall(content)

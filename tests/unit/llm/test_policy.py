@@ -103,6 +103,16 @@ def test_a_request_holds_the_prompt_the_turns_and_the_tool() -> None:
     assert last.tools[0]["function"]["name"] == "run_command"
 
 
+def test_a_policy_knows_the_commands_of_its_configuration() -> None:
+    said = "market browse --limit 1\n\ntask assign --task-id Task-1 --employee-id Emp_1"
+    client = saying(content=said)
+    policy = LLMPolicy(client, settings(mode="text"), "classic-hard")
+    assert policy.act(YCBenchEnv("classic-hard").reset(seed=1)[0]) == (said,)
+    system = str(client.requests[-1].messages[0]["content"])
+    assert "\ntask assign --task-id TASK (--employees NAMES | --employee-id NAME)\n" in system
+    assert "client" not in system
+
+
 def test_without_tools_none_are_offered_and_the_text_is_run() -> None:
     client = saying(content="I look.\n```\nmarket browse --limit 1\nsim resume\n```")
     observations = play(YCBenchEnv(), LLMPolicy(client, settings(mode="text")), 2)

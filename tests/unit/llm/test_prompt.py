@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ycbench_agents.llm.prompt import TemplateError, default_template, placeholders, system_prompt, with_notes
 from ycbench_env import Config, YCBenchEnv, load_config, preset_names
-from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, command_list, parse_turn
+from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, command_list, grammar_for, parse_turn
 from ycbench_env.config import FIELDS
 from ycbench_env.wrappers import ScratchpadMemory
 
@@ -49,6 +49,15 @@ TOLD: Final[dict[str, Any]] = {
     "world.trust_focus_pressure": 0.9,
     "world.trust_work_reduction_max": 0.35,
     "world.task_progress_milestones": [0.25, 0.5],
+    # The rules that an agent plays by, each under another one.
+    "world.num_clients": 0,  # that there are none; how many there are is found out, see below
+    "world.skill_rates_visible": False,
+    "world.prestige_gate": "highest",
+    "world.market_browse_scope": "all",
+    "world.assign_by_employee_id": True,
+    "world.resume_stops_at_payroll": False,
+    "world.resume_requires_active_task": False,
+    "world.salary_raise_basis": "current_salary",
 }
 """Settings that an agent is told, each with another value."""
 
@@ -67,11 +76,19 @@ UNTOLD: Final[dict[str, Any]] = {
     "world.num_market_tasks": st.integers(1, 400),
     "world.replacement_numbering": st.sampled_from(["slot", "episode"]),
     "world.adversarial_inflation_passes": st.integers(1, 10),
-    "world.efficient_team_size": st.integers(1, 8),
-    "world.skill_rate_max": st.sampled_from([8.0, 20.0]),
+    "world.efficient_team_size": st.one_of(st.integers(1, 8), st.just("none")),
+    "world.skill_rate_max": st.sampled_from([8.0, 20.0, "none"]),
     "world.prestige_qty_scale": st.floats(0, 1),
     "world.reward_prestige_scale": st.floats(0, 1),
-    "world.num_clients": st.integers(1, 15),
+    # How staff and market are drawn is for an agent to find out.
+    "world.employee_skill_sampling": st.sampled_from(["uniform", "gamma_budget"]),
+    "world.market_prestige_ladder": st.lists(st.integers(1, 9), max_size=5),
+    "world.task_draw_order": st.sampled_from(["prestige_first", "requirements_first"]),
+    "world.task_domain_sampling": st.sampled_from(["specialty_first", "uniform"]),
+    "world.replacement_prestige": st.sampled_from(["same", "drawn"]),
+    # The answer to an accept tells work and deadline as they are.
+    "world.min_task_qty": st.integers(1, 200),
+    "world.deadline_basis": st.sampled_from(["largest", "sum"]),
     "world.trust_gating_fraction": st.floats(0, 1),
     "world.trust_gated_reward_boost": st.floats(0, 1),
     "world.task_specialty_domain_bias": st.floats(0, 1),
@@ -236,24 +253,28 @@ def test_no_command_is_named_outside_the_list_of_a_grammar_that_lacks_it(spec: C
     assert not re.search(rf"\b{spec.name}\b", prompt(grammar=smaller))
 
 
-def test_every_command_in_the_prompt_runs() -> None:
+@pytest.mark.parametrize("preset", ["default", "classic-hard"])
+def test_every_command_in_the_prompt_runs(preset: str) -> None:
     """B42: the forms of the list, with their options filled in, are commands of the environment."""
+    grammar = grammar_for(load_config(preset, environ={}).world)
     values = {
         "DOMAIN": "research",
         "N": "1",
         "STATUS": "planned",
         "TASK": "Task-1",
         "NAMES": "Emp_1, Emp_2",
+        "NAME": "Emp_1",
         "TEXT": '"some words"',
         "DATE": "2025-01-01",
         "CATEGORY": "task_reward",
         "MONTH": "2025-01",
     }
-    listed = prompt().partition("## Commands\n\n")[2].partition("\n\n")[0]
-    assert len(listed.splitlines()) == len(DEFAULT_GRAMMAR.commands)
+    listed = prompt(load_config(preset, environ={})).partition("## Commands\n\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) == len(grammar.commands)
     filled = re.sub(r"\b[A-Z]{1,8}\b", lambda match: values[match[0]], listed)
-    for command in re.sub(r"[\[\]]", "", filled).splitlines():
-        [parsed] = parse_turn(command)
+    one_of_each = [re.sub(r"\((.*) \| (.*)\)", rf"\{number}", filled) for number in (1, 2)]
+    for command in re.sub(r"[\[\]]", "", "\n".join(one_of_each)).splitlines():
+        [parsed] = parse_turn(command, grammar)
         assert parsed.error is None, command
 
 
@@ -262,6 +283,89 @@ def test_every_preset_has_a_prompt_without_an_open_placeholder(preset: str) -> N
     text = prompt(load_config(preset, environ={}))
     assert not re.search(r"[{}]|None|\b[0-9]e-", text)
     assert not re.search(r"[ \t]\n|  ", text)
+
+
+# ---------------------------------------------------------------- rules that can be switched
+
+
+def test_how_many_clients_there_are_is_not_told() -> None:
+    assert prompt(with_settings({"world.num_clients": 3})) == prompt()
+
+
+def test_a_world_without_clients_is_told_nothing_of_them() -> None:
+    text = prompt(with_settings({"world.num_clients": 0}))
+    assert not re.search("client|trust", text, re.IGNORECASE)
+    assert re.search("client.*trust", prompt(), re.DOTALL)
+    assert "\n- \n" not in text
+    assert "\n\n\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"skill_rates_visible": False}, "no command shows these: learn them from how fast a team's tasks progress"),
+        ({"prestige_gate": "highest"}, "which your highest prestige of all domains must reach"),
+        ({"market_browse_scope": "all"}, "shows all its tasks, also those that you could not accept yet"),
+        ({"assign_by_employee_id": True}, "give exactly one"),
+        ({"salary_raise_basis": "current_salary"}, "by 1% of what it is at that time, up to $100,000.00 a month"),
+        ({"salary_max_cents": "none"}, "by 1% of the middle of their tier's range.\n"),
+        (
+            {"resume_requires_active_task": False},
+            "needs no active task, and leads to the next event: a completed task, a",
+        ),
+        ({"resume_stops_at_payroll": False}, "needs an active task, pays the salaries that are due on the way without"),
+        ({"resume_stops_at_payroll": False}, "Time that is moved by itself with nothing active runs to the end"),
+        (
+            {"resume_stops_at_payroll": False, "resume_requires_active_task": False},
+            "Time that passes with nothing active runs to the end or to bankruptcy: no event comes before, also when",
+        ),
+    ],
+)
+def test_a_rule_is_told_as_it_is(changes: dict[str, Any], text: str) -> None:
+    assert text in prompt(with_settings({f"world.{key}": value for key, value in changes.items()}))
+    assert text not in prompt()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"skill_rates_visible": False}, "rates in each domain. Somebody"),
+        ({"prestige_gate": "highest"}, "in all of its domains"),
+        ({"market_browse_scope": "all"}, "only what you could accept now"),
+        ({"resume_requires_active_task": False}, "needs an active task"),
+        ({"resume_stops_at_payroll": False}, "a payroll or the end"),
+        ({"salary_max_cents": "none"}, "up to $"),
+    ],
+)
+def test_a_rule_that_does_not_hold_is_not_told(changes: dict[str, Any], text: str) -> None:
+    assert text in prompt()
+    assert text not in prompt(with_settings({f"world.{key}": value for key, value in changes.items()}))
+
+
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize("needs", [True, False])
+@pytest.mark.parametrize("forced", [0, 5])
+def test_what_becomes_of_an_idle_company_is_told_where_no_payroll_stops_time(
+    stops: bool,
+    needs: bool,
+    forced: int,
+) -> None:
+    changes = {"world.resume_stops_at_payroll": stops, "world.resume_requires_active_task": needs}
+    text = prompt(with_settings({**changes, "loop.auto_advance_after_turns": forced}))
+    assert ("with nothing active runs to the end" in text) == (not stops and (not needs or forced > 0))
+    assert ("moved by itself with nothing active" in text) == (not stops and needs and forced > 0)
+    assert ("also when it is moved by itself" in text) == (not stops and not needs and forced > 0)
+
+
+def test_the_prompt_of_a_classic_world_tells_no_rate_and_no_range_of_rates() -> None:
+    text = prompt(load_config("classic-hard", environ={}))
+    assert not re.search("junior|senior|gamma|per hour|an hour", text)
+
+
+def test_only_an_item_that_is_nothing_but_an_empty_placeholder_is_left_out() -> None:
+    config = with_settings({"world.num_clients": 0})
+    template = "a\n- {trust}\n- {reliance} x\n{trust}\n  * {trust} \n- {company}\n- {{trust}}\n- {idle}"
+    assert prompt(config, template=template) == "a\n-  x\n\n- BenchCo\n- {trust}"
 
 
 # ---------------------------------------------------------------- notes

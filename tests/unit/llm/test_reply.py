@@ -12,7 +12,8 @@ from ycbench_agents.llm.message import ChatReply, ToolCall
 from ycbench_agents.llm.reply import MAX_REPLAYED_ARGUMENTS, MAX_REPLAYED_CALLS, Plan, plan_reply, run_command_tool
 from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, command_blocks
 from ycbench_agents.llm.thoughts import without_thoughts
-from ycbench_env.actions import ParsedCommand, parse_turn
+from ycbench_env import load_config
+from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
 
 GOOD = json.dumps({"command": "task list"})
 
@@ -280,6 +281,14 @@ def test_blocks_above_the_limit_are_refused() -> None:
     plan = said("x\n" + "```\ntask list\n```\n" * 4, most=3)
     assert plan.turn == ("task list\n",) * 3
     assert "only the first 3" in (plan.calls[3].refusal or "")
+
+
+def test_a_text_of_nothing_but_commands_is_told_by_the_commands_of_its_world() -> None:
+    reply = ChatReply("task list; task assign --task-id T --employee-id E\n\nsim resume")
+    grammar = grammar_for(load_config("classic-hard", environ={}).world)
+    assert plan_reply(reply, mode="text", max_calls=5, grammar=grammar).turn == (reply.content,)
+    by_line = plan_reply(reply, mode="text", max_calls=5)  # there is an error in it, so it may be anything
+    assert by_line.turn == ("task list; task assign --task-id T --employee-id E", "sim resume")
 
 
 def test_calls_of_a_model_without_tools_are_not_run() -> None:
