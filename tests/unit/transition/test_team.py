@@ -120,6 +120,27 @@ def test_naming_nobody_changes_nothing() -> None:
     assert carried_out(state, AssignTask("Task-1", ())) == state
 
 
+def test_one_employee_may_join_by_id_on_a_planned_and_on_an_active_task() -> None:
+    state = carried_out(planned("Emp_2"), AssignTask("Task-1", employee_id="Emp_1"))
+    assert team(state) == [1, 2]
+    active = carried_out(planned("Emp_2"), DispatchTask("Task-1"))
+    assert forecast(active) == "2025-01-03T11:00:00"  # 20 h
+    assert forecast(carried_out(active, AssignTask("Task-1", employee_id="Emp_1"))) == "2025-01-02T10:00:00"
+
+
+@pytest.mark.parametrize("dispatched", [True, False])
+def test_who_is_on_a_task_already_cannot_be_named_by_id_again(dispatched: bool) -> None:
+    state = planned("Emp_1", "Emp_2")
+    state = carried_out(state, DispatchTask("Task-1")) if dispatched else state
+    assert "Emp_2 is already assigned to Task-1" in refusal(state, AssignTask("Task-1", employee_id="Emp_2"))
+
+
+def test_an_unknown_name_is_refused_by_id_as_in_a_list() -> None:
+    text = refusal(planned("Emp_1"), AssignTask("Task-1", employee_id="Emp_3"))
+    assert text == refusal(planned("Emp_1"), AssignTask("Task-1", ("Emp_3",)))
+    assert "no employee named 'Emp_3'; nobody was assigned; employees: Emp_1, Emp_2" in text
+
+
 @pytest.mark.parametrize(
     "command", [AssignTask("Task-3", ("Emp_1",)), DispatchTask("Task-3"), CancelTask("Task-3", "")]
 )
