@@ -48,20 +48,24 @@ def _tasks(board: Dashboard) -> list[str]:
 
 def _task_line(task: TaskLine, now_us: int) -> str:
     due = f"{moment(task.deadline_us)} ({time_left(task.deadline_us, now_us)})"
+    client = [] if task.client_name is None else [task.client_name]
+    facts = ", ".join([*client, " + ".join(task.domains), f"{len(task.team)} on it"])
     return (
         f"  {task.task_id:<12} {task.status:<7} {_bar(task.progress_pct, 100)} {task.progress_pct:5.1f}%"
-        f"  due {due:<29} {task.client_name}, {' + '.join(task.domains)}, {len(task.team)} on it"
+        f"  due {due:<29} {facts}"
     )
 
 
 def _clients(board: Dashboard) -> list[str]:
-    width = max([len(client.name) for client in board.clients], default=0)
+    if not board.clients:  # a world without them
+        return []
+    width = max([len(client.name) for client in board.clients])
     lines = [
         f"  {client.name:<{width}}  {client.tier:<10}  {_bar(client.trust, board.trust_max)} {client.trust:5.2f}"
         f"  {client.succeeded} succeeded, {client.failed} failed"
         for client in board.clients
     ]
-    return ["", f"Trust of clients (0 to {board.trust_max:g})", *(lines or ["  none"])]
+    return ["", f"Trust of clients (0 to {board.trust_max:g})", *lines]
 
 
 def _prestige(board: Dashboard) -> list[str]:

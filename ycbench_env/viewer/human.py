@@ -69,10 +69,11 @@ def _page(board: Dashboard, width: int, glyphs: _Glyphs) -> RenderableType:
     wide = width >= _WIDE
     left = width - _RIGHT if wide else width
     head, funds, tasks = _head(board, glyphs), _funds(board, left, glyphs), _tasks(board, glyphs)
-    clients, prestige, staff = _clients(board, glyphs), _prestige(board, glyphs), _staff(board)
+    clients = [_clients(board, glyphs)] if board.clients else []
+    prestige, staff = _prestige(board, glyphs), _staff(board)
     if wide:
-        return Group(head, _side_by_side(Group(funds, tasks), Group(clients, prestige, staff), left))
-    return Group(head, funds, tasks, clients, _side_by_side(prestige, staff, width // 2))
+        return Group(head, _side_by_side(Group(funds, tasks), Group(*clients, prestige, staff), left))
+    return Group(head, funds, tasks, *clients, _side_by_side(prestige, staff, width // 2))
 
 
 def _side_by_side(left: RenderableType, right: RenderableType, left_cells: int) -> Table:
@@ -173,8 +174,9 @@ def _tasks(board: Dashboard, glyphs: _Glyphs) -> Panel:
         note += f", the first {_MOST_TASKS} shown"
     if not tasks:
         return _panel("Open tasks", Text("nothing accepted, nothing planned", "dim italic"), note)
-    table = _table("task", "client", "work", "done", ">", ">due")
-    table.columns[2].max_width = _WORK_CELLS
+    client = ["client"] if board.clients else []
+    table = _table("task", *client, "work", "done", ">", ">due")
+    table.columns[1 + len(client)].max_width = _WORK_CELLS
     for task in tasks[:_MOST_TASKS]:
         table.add_row(*_task_cells(task, board.now_us, glyphs))
     return _panel("Open tasks", table, note)
@@ -185,7 +187,7 @@ def _task_cells(task: TaskLine, now_us: int, glyphs: _Glyphs) -> tuple[Text, ...
     planned = task.status == "planned"
     return (
         Text(task.task_id, "bold"),
-        Text(task.client_name),
+        *([] if task.client_name is None else [Text(task.client_name)]),
         Text("+".join(task.domains)),
         Text("planned", "dim") if planned else _bar(task.progress_pct, 100, "red" if late else "cyan", glyphs),
         Text("" if planned else f"{task.progress_pct:.0f}%"),

@@ -48,10 +48,14 @@ _TASKS: Final = Box(20, 406, 800, 296)
 _TRUST: Final = Box(832, 98, 428, 296)
 _PRESTIGE: Final = Box(832, 406, 428, 154)
 _STAFF: Final = Box(832, 572, 428, 130)
+# In a world without clients the cards below that of trust move up, and the staff has room for a line each.
+_PRESTIGE_ALONE: Final = Box(832, 98, 428, 154)
+_STAFF_ALONE: Final = Box(832, 264, 428, 438)
 _PADDING: Final = 16
 _HEADING_HEIGHT: Final = 40
 _TASK_HEIGHT: Final = 41
 _MOST_TASKS: Final = 6
+_MOST_STAFF: Final = 14
 _CLIENT_HEIGHT: Final = 40  # at most; many clients share the card
 _SHORT_RUNWAY: Final = 2.0  # months, from which on the runway is shown as a warning
 _LONG_AMOUNT: Final = 10**9  # cents; from here on there is no room for every digit
@@ -83,9 +87,13 @@ def dashboard_pixels(board: Dashboard) -> NDArray[np.uint8]:
     draw_funds_legend(canvas, Point(_FUNDS.right - _PADDING, _FUNDS.top + 27))
     draw_funds_chart(canvas, board, Box(_FUNDS.left + 72, _FUNDS.top + 48, _FUNDS.width - 108, _FUNDS.height - 82))
     _draw_tasks(canvas, board)
-    _draw_trust(canvas, board)
-    _draw_prestige(canvas, board)
-    _draw_staff(canvas, board)
+    if board.clients:
+        _draw_trust(canvas, board)
+        _draw_prestige(canvas, board, _PRESTIGE)
+        _draw_tiers(canvas, board)
+    else:
+        _draw_prestige(canvas, board, _PRESTIGE_ALONE)
+        _draw_staff(canvas, board)
     return canvas.pixels()
 
 
@@ -139,7 +147,8 @@ def _draw_task(canvas: Canvas, task: TaskLine, now_us: int, top: float) -> None:
     left, right = _TASKS.left + _PADDING, _TASKS.right - _PADDING
     look = _task_look(task, now_us)
     canvas.text(Point(left, top + 17), task.task_id, look.name, max_width=126)
-    canvas.text(Point(left + 134, top + 17), task.client_name, look.text, max_width=200)
+    if task.client_name is not None:
+        canvas.text(Point(left + 134, top + 17), task.client_name, look.text, max_width=200)
     details = f"{len(task.team)} on it, {short_dollars(task.reward_cents)}, {' + '.join(task.domains)}"
     canvas.text(Point(left, top + 34), details, NOTE, max_width=326)
     bar = Box(left + 346, top + 11, 216, 18)
@@ -185,17 +194,17 @@ def _count_ink(count: int, colour: str) -> Ink:
     return (STRONG.coloured(colour) if count else NOTE).aligned("right")
 
 
-def _draw_prestige(canvas: Canvas, board: Dashboard) -> None:
-    _card(canvas, _PRESTIGE, "Prestige", f"up to {board.prestige_max:g}")
-    left, right = _PRESTIGE.left + _PADDING, _PRESTIGE.right - _PADDING
+def _draw_prestige(canvas: Canvas, board: Dashboard, card: Box) -> None:
+    _card(canvas, card, "Prestige", f"up to {board.prestige_max:g}")
+    left, right = card.left + _PADDING, card.right - _PADDING
     for place, (domain, value) in enumerate(board.prestige.items()):
-        middle = _PRESTIGE.top + _HEADING_HEIGHT + 10 + place * 27
+        middle = card.top + _HEADING_HEIGHT + 10 + place * 27
         canvas.text(Point(left, middle + 5), domain, LABEL, max_width=158)
         _bar(canvas, Box(left + 166, middle - _THIN_BAR / 2, 176, _THIN_BAR), share(value, board.prestige_max), AMBER)
         canvas.text(Point(right, middle + 5), f"{value:.2f}", LABEL.aligned("right"))
 
 
-def _draw_staff(canvas: Canvas, board: Dashboard) -> None:
+def _draw_tiers(canvas: Canvas, board: Dashboard) -> None:
     _card(canvas, _STAFF, "Staff", "on active tasks; salaries a month")
     left, right = _STAFF.left + _PADDING, _STAFF.right - _PADDING
     for place, row in enumerate(staff_by_tier(board)):
@@ -204,6 +213,18 @@ def _draw_staff(canvas: Canvas, board: Dashboard) -> None:
         _bar(canvas, Box(left + 90, middle - _THIN_BAR / 2, 130, _THIN_BAR), row.busy / max(row.employees, 1), BLUE)
         canvas.text(Point(left + 328, middle + 5), f"{row.busy} of {row.employees}", LABEL.aligned("right"))
         canvas.text(Point(right, middle + 5), short_dollars(row.salary_cents), LABEL.aligned("right"))
+
+
+def _draw_staff(canvas: Canvas, board: Dashboard) -> None:
+    card, hidden = _STAFF_ALONE, len(board.employees) - _MOST_STAFF
+    _card(canvas, card, "Staff", f"{hidden} more not shown" if hidden > 0 else "active tasks; salaries a month")
+    left, right = card.left + _PADDING, card.right - _PADDING
+    for place, employee in enumerate(board.employees[:_MOST_STAFF]):
+        base = card.top + _HEADING_HEIGHT + 15 + place * 27
+        canvas.text(Point(left, base), employee.name, LABEL, max_width=118)
+        canvas.text(Point(left + 126, base), employee.tier, LABEL.coloured(GREY))
+        canvas.text(Point(left + 288, base), str(employee.active_tasks), _count_ink(employee.active_tasks, BLUE))
+        canvas.text(Point(right, base), _amount(employee.salary_cents), LABEL.aligned("right"))
 
 
 def _bar(canvas: Canvas, box: Box, share: float, colour: str) -> None:

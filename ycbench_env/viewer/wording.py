@@ -31,7 +31,10 @@ def presentable(board: Dashboard) -> Dashboard:
         board,
         company_name=clean(board.company_name) or "(unnamed company)",
         clients=tuple(attrs.evolve(client, name=clean(client.name)) for client in board.clients),
-        tasks=tuple(attrs.evolve(task, client_name=clean(task.client_name)) for task in board.tasks),
+        tasks=tuple(
+            task if task.client_name is None else attrs.evolve(task, client_name=clean(task.client_name))
+            for task in board.tasks
+        ),
     )
 
 
