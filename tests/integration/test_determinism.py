@@ -29,6 +29,7 @@ WORLDS: tuple[dict[str, Any], ...] = (
     {"extends": "default"},
     {"extends": "reference", "world": {"task_progress_milestones": [0.25, 0.5], "num_employees": 11}},
     {"world": {"world_seed": "run", "num_clients": 9, "prestige_decay_per_day": 0.004}},
+    {"extends": "classic-medium", "world": {"num_market_tasks": 40, "num_employees": 5}},
 )
 
 # Prints one line a world: SHA-256 of all that is returned in two hundred turns, and of the state's bytes.
