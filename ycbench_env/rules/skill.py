@@ -29,16 +29,22 @@ def budget_rates(average: float, shares: Sequence[float]) -> tuple[float, ...]:
     Source: K-1.2.
     """
     budget = len(shares) * average - len(shares) * FLOOR_RATE
-    total = sum(shares)
-    parts = [share / total for share in shares] if total > 0 else [1 / len(shares)] * len(shares)
-    rates = [FLOOR_RATE + budget * part for part in parts]
+    total = _total(shares)
+    rates = [FLOOR_RATE + budget * (share / total if total > 0 else 1 / len(shares)) for share in shares]
     for _ in range(_CAP_ROUNDS):
-        above = [rate > _SOFT_CAP for rate in rates]
-        pool = sum([rate - _SOFT_CAP for rate, over in zip(rates, above, strict=True) if over])
-        open_domains = above.count(False)
+        pool = _total([rate - _SOFT_CAP for rate in rates if rate > _SOFT_CAP])
+        open_domains = len([rate for rate in rates if rate <= _SOFT_CAP])
+        # Where none is open, all are cut all the same: their excess goes to nobody.
+        each = pool / open_domains if open_domains else 0.0
+        rates = [_SOFT_CAP if rate > _SOFT_CAP else rate + each for rate in rates]
         if pool == 0 or open_domains == 0:
-            # Those above are cut all the same: their excess goes to nobody.
-            return tuple([_SOFT_CAP if over else rate for rate, over in zip(rates, above, strict=True)])
-        each = pool / open_domains
-        rates = [_SOFT_CAP if over else rate + each for rate, over in zip(rates, above, strict=True)]
+            break
     return tuple(rates)
+
+
+def _total(values: Sequence[float]) -> float:
+    """Return the sum in plain doubles, left to right; ``sum`` compensates from Python 3.12 on. Source: Y-7."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
