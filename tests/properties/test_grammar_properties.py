@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
     MAX_ERROR_LENGTH,
+    Grammar,
     ParsedCommand,
     format_command,
+    grammar_for,
     help_text,
     parse_turn,
 )
+from ycbench_env.config import load_config
 from ycbench_env.testing.command_strategies import (
     Turn,
     any_texts,
@@ -25,6 +28,8 @@ from ycbench_env.testing.command_strategies import (
     valid_commands,
 )
 from ycbench_env.types.command import AppendScratchpad, Command, Help
+
+GRAMMARS = (DEFAULT_GRAMMAR, grammar_for(load_config("classic-hard", environ={}).world))
 
 
 def check_form(parsed: tuple[ParsedCommand, ...]) -> None:
@@ -51,10 +56,11 @@ def test_any_text_is_answered_the_same_way_twice(text: str) -> None:
     assert parse_turn(text) == parsed
 
 
-@given(valid_commands())
-def test_what_the_formatter_writes_the_parser_reads_back(command: Command) -> None:
-    text = format_command(command)
-    assert parse_turn(text) == (ParsedCommand(text, command, None, chained=False),)
+@given(st.data(), st.sampled_from(GRAMMARS))
+def test_what_the_formatter_writes_the_parser_reads_back(data: st.DataObject, grammar: Grammar) -> None:
+    command = data.draw(valid_commands(grammar))
+    text = format_command(command, grammar)
+    assert parse_turn(text, grammar) == (ParsedCommand(text, command, None, chained=False),)
 
 
 @given(any_texts())
@@ -67,9 +73,10 @@ def _double(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-@given(turns())
-def test_every_spelling_of_a_command_means_the_same(turn: Turn) -> None:
-    parsed = parse_turn(turn.text)
+@given(st.data(), st.sampled_from(GRAMMARS))
+def test_every_spelling_of_a_command_means_the_same(data: st.DataObject, grammar: Grammar) -> None:
+    turn = data.draw(turns(grammar))
+    parsed = parse_turn(turn.text, grammar)
     assert tuple(item.command for item in parsed) == turn.commands, [item.error for item in parsed]
 
 
@@ -86,10 +93,10 @@ def test_a_sequence_is_read_text_by_text(turn: Turn) -> None:
     assert parse_turn([turn.text, turn.text]) == parse_turn((turn.text, turn.text)) == once + once
 
 
-@given(plain_texts())
-def test_the_fast_path_and_the_slow_path_agree(text: str) -> None:
+@given(plain_texts(), st.sampled_from(GRAMMARS))
+def test_the_fast_path_and_the_slow_path_agree(text: str, grammar: Grammar) -> None:
     # A comment at the end sends the same commands down the slow path.
-    assert parse_turn(text) == parse_turn(text + " #")
+    assert parse_turn(text, grammar) == parse_turn(text + " #", grammar)
 
 
 @given(st.one_of(hostile_texts(), turns().map(lambda turn: turn.text)))

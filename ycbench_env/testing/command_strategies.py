@@ -62,6 +62,7 @@ _FRAGMENTS: Final = (
 )
 _PLAIN_FRAGMENTS: Final = (
     *("yc-bench ", "task ", "list", "accept ", "assign ", "sim resume", "market browse ", "finance ledger "),
+    *("--employee-id ", "--employee-id=Emp_1 ", "--required-prestige-lte 3 "),
     *("--task-id ", "--task-id=", "T-1 ", "--employees ", "--employees=", "Emp_1", "Emp_4,", ",", "=", "-", "--", " "),
     *("--limit 5 ", "--limit=0 ", "--from 2025-01-02 ", "--to=02/03/2025 ", "--help ", "\n", "\r\n", "\r", "x ", "1"),
 )

@@ -14,8 +14,6 @@ from ycbench_env.actions import (
     MAX_ERROR_LENGTH,
     CommandSpec,
     Grammar,
-    IdKind,
-    IntegerKind,
     OptionSpec,
     TextKind,
     command_list,
@@ -40,39 +38,21 @@ from ycbench_env.types.command import (
 
 
 @attrs.frozen
-class ClassicAssign:
-    task_id: str
-    employees: tuple[str, ...] | None = None
-    employee_id: str | None = None
+class End:
+    """A command of a variant."""
 
 
 @attrs.frozen
-class ClassicBrowse(BrowseMarket):
-    required_prestige_lte: int | None = None
+class Either:
+    """A command of a variant that takes one of two options."""
+
+    one: str | None
+    other: str | None
 
 
 def option(spec_name: str, name: str) -> OptionSpec:
     (spec,) = DEFAULT_GRAMMAR.find(tuple(spec_name.split()))
     return next(option for option in spec.options if option.name == name)
-
-
-def classic() -> Grammar:
-    """A variant as an older rule set needs it: more options, another way to name an employee, no clients."""
-    assign = CommandSpec(
-        ("task", "assign"),
-        ClassicAssign,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        "Put employees on a task",
-        (
-            option("task assign", "--task-id"),
-            attrs.evolve(option("task assign", "--employees"), required=False),
-            OptionSpec("--employee-id", "employee_id", IdKind("employee"), "NAME", "One employee"),
-        ),
-        one_of=("--employees", "--employee-id"),
-    )
-    (browse,) = DEFAULT_GRAMMAR.find(("market", "browse"))
-    more = OptionSpec("--required-prestige-lte", "required_prestige_lte", IntegerKind(), "N", "At most this prestige")
-    browse = attrs.evolve(browse, command_type=ClassicBrowse, options=(*browse.options, more))
-    return DEFAULT_GRAMMAR.with_command(assign).with_command(browse).without_command("client")
 
 
 def test_the_commands_and_options_are_those_of_the_rules() -> None:
@@ -101,12 +81,6 @@ def test_the_commands_and_options_are_those_of_the_rules() -> None:
 def test_the_table_in_the_docs_is_the_generated_one() -> None:
     page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
     assert f"<!-- table -->\n{command_table()}\n<!-- /table -->" in page
-
-
-def test_the_table_says_which_options_are_alternatives() -> None:
-    assert "| `task assign` | `--employee-id NAME` | the name of an employee, like Emp_1 | one of these |" in (
-        command_table(classic())
-    )
 
 
 # ---- help
@@ -187,6 +161,8 @@ def test_numbers_and_texts_of_numpy_are_written_too() -> None:
         (Help(("foo",)), "help topics"),
         (Help(("task", "accept", "x")), "help topics"),
         ("task list", "no command of type str"),
+        (BrowseMarket(required_prestige_lte=3), "market browse has no option for required_prestige_lte=3"),
+        (AssignTask("T", employee_id="Emp_1"), "task assign has no option for employee_id='Emp_1'"),
     ],
 )
 def test_a_command_that_no_text_means_is_refused_with_its_value(command: Command, shown: str) -> None:
@@ -214,35 +190,13 @@ def test_copying_a_grammar_costs_nothing_and_pickling_keeps_it() -> None:
     assert parse_turn("task list", again) == parse_turn("task list")
 
 
-def test_a_variant_has_its_own_commands_and_options() -> None:
-    grammar = classic()
-    for text, command in (
-        ("task assign --task-id T --employee-id Emp_1", ClassicAssign("T", employee_id="Emp_1")),
-        ("task assign --task-id T --employees Emp_1,Emp_2", ClassicAssign("T", ("Emp_1", "Emp_2"))),
-        ("market browse --limit 5 --required-prestige-lte 3", ClassicBrowse(limit=5, required_prestige_lte=3)),
-        ("task list", ListTasks()),
-    ):
-        (parsed,) = parse_turn(text, grammar)
-        (slowly,) = parse_turn(text + " #", grammar)
-        assert parsed.command == slowly.command == command
-        assert format_command(command, grammar) == text  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        if text != "task list":
-            assert parse_turn(text)[0].command != command
-    assert parse_turn("client list", grammar)[0].error is not None
-    assert "task assign --task-id TASK (--employees NAMES | --employee-id NAME)" in command_list(grammar)
-    assert grammar != DEFAULT_GRAMMAR
-
-
-@pytest.mark.parametrize("options", ["", " --employees A --employee-id B"])
-def test_exactly_one_of_the_alternatives_must_be_given(options: str) -> None:
-    (parsed,) = parse_turn("task assign --task-id T" + options, classic())
-    assert "needs exactly one of --employees, --employee-id" in str(parsed.error)
-
-
-@pytest.mark.parametrize("command", [ClassicAssign("T"), ClassicAssign("T", ("A",), "B")])
-def test_the_formatter_asks_for_exactly_one_of_the_alternatives(command: Command) -> None:
-    with pytest.raises(ValueError, match="needs exactly one of --employees, --employee-id, got"):
-        format_command(command, classic())
+@pytest.mark.parametrize(("one", "other", "count"), [(None, None, 0), ("A", "B", 2)])
+def test_the_formatter_asks_for_exactly_one_of_the_alternatives(one: str | None, other: str | None, count: int) -> None:
+    names = ("one", "other")
+    options = tuple(OptionSpec(f"--{name}", name, TextKind(), "X", "x") for name in names)
+    grammar = Grammar((CommandSpec(("do", "either"), Either, "x", options, ("--one", "--other")),))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match=f"needs exactly one of --one, --other, got {count} of them"):
+        format_command(Either(one, other), grammar)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_an_error_that_lists_very_many_commands_is_cut() -> None:
@@ -255,7 +209,7 @@ def test_an_error_that_lists_very_many_commands_is_cut() -> None:
 
 
 def test_a_new_command_is_added_at_the_end() -> None:
-    spec = CommandSpec(("world", "end"), ClassicAssign, "x", (option("task accept", "--task-id"),))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    spec = CommandSpec(("world", "end"), End, "x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     assert DEFAULT_GRAMMAR.with_command(spec).commands == (*DEFAULT_GRAMMAR.commands, spec)
 
 

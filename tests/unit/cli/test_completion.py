@@ -13,7 +13,7 @@ from ycbench_agents.cli.play.knowledge import Knowledge
 from ycbench_agents.cli.play.meta import META
 from ycbench_agents.cli.play.session import Session
 from ycbench_env import CommandSpace, load_config
-from ycbench_env.actions import DEFAULT_GRAMMAR
+from ycbench_env.actions import DEFAULT_GRAMMAR, grammar_for
 
 if TYPE_CHECKING:
     from ycbench_env import Observation
@@ -60,6 +60,22 @@ def _words(before: str, knowledge: Knowledge = KNOWN) -> list[str]:
 )
 def test_what_may_stand_at_the_cursor_is_offered(before: str, words: list[str]) -> None:
     assert _words(before) == words
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("task assign --task-id Task-1 --", ["--employees", "--employee-id"]),
+        ("task assign --task-id Task-1 --employee-id ", ["Emp_1", "Emp_2", "Emp_3"]),
+        ("task assign --employee-id=Emp_2 ", ["--task-id"]),
+        ("task assign --employees Emp_1,Emp_2 ", ["--task-id"]),
+        ("market browse --r", ["--reward-min-cents", "--required-prestige-lte"]),
+        ("cl", []),
+    ],
+)
+def test_completion_follows_the_commands_of_the_world(before: str, words: list[str]) -> None:
+    space = CommandSpace(task_ids=9, employees=3, grammar=grammar_for(load_config("classic-hard", environ={}).world))
+    assert [each.text for each in complete(before, space, KNOWN, META)] == words
 
 
 def test_every_command_and_option_of_the_table_can_be_completed() -> None:

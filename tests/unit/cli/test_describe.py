@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -74,7 +75,7 @@ def test_reveal_tells_such_worlds_apart(env: YCBenchEnv, twin: YCBenchEnv, capsy
 def test_adversarial_clients_are_those_whose_tasks_are_inflated(env: YCBenchEnv) -> None:
     view = look_around(env.clone(), 200)
     hidden = reveal(env, view)
-    inflated = {offer.task_id for offer in hidden.offers if offer.real_work > offer.listed_work}
+    inflated = {offer.task_id for offer in hidden.offers if (offer.real_work or 0) > offer.listed_work}
     adversarial = {client.name for client in hidden.clients if client.loyalty_milli < -300}
     assert inflated
     assert inflated == {row["task_id"] for row in view.market if row["client_name"] in adversarial}
@@ -120,3 +121,29 @@ def test_names_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> No
     printed = capsys.readouterr().out
     assert "[red]Ev\\u202eil[/red] \U0001f600: 2025-01-01" in printed
     assert "HIDDEN" not in printed
+
+
+def test_a_world_without_clients_and_with_hidden_skills_is_described_without_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    env = YCBenchEnv({"extends": "classic-hard", "world": {"num_market_tasks": 20}})
+    env.reset(seed=1)
+    text = _text(env, capsys, hidden=False)
+    assert "Staff (7), skills hidden" in text
+    assert not re.search("client|trust|None|research +inference", text, re.IGNORECASE)
+    revealed = _text(env, capsys, hidden=True)
+    assert "HIDDEN: exact rates" in revealed
+    assert "HIDDEN: what clients are" not in revealed
+
+
+def test_a_listed_task_that_is_out_of_reach_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    env = YCBenchEnv({"extends": "classic-hard", "world": {"num_market_tasks": 20}})
+    env.reset(seed=1)
+    view = look_around(env.clone(), 20)
+    offers = {offer.task_id: offer for offer in reveal(env, view).offers}
+    assert len(offers) == 20
+    for row in view.market:
+        offer = offers[row["task_id"]]
+        assert (offer.real_work is None) == (offer.replacement is None) == (row["required_prestige"] > 1)
+        assert offer.real_work in (None, offer.listed_work)
+    assert "out of reach" in _text(env, capsys, hidden=True)

@@ -146,6 +146,28 @@ def test_a_rate_is_shown_with_two_places_as_python_rounds_it() -> None:
         assert row["skill_rates"] == dict.fromkeys(DOMAINS, float(f"{rate_e4 / 10_000:.2f}"))
 
 
+def test_hidden_skills_are_left_out_of_the_listing_and_nothing_else_is() -> None:
+    hidden = tiny_config(skill_rates_visible=False)
+    state, open_state = (started(tiny_state(config), "Task-3", "Emp_2") for config in (hidden, tiny_config()))
+    expected = [
+        {key: value for key, value in row.items() if key != "skill_rates"}
+        for row in rows(ask(open_state, ListEmployees()), "employees")
+    ]
+    assert rows(ask(state, ListEmployees()), "employees") == expected
+    assert keys(expected[0]) == ["name", "tier", "salary_cents", "active_tasks"]
+
+
+def test_a_listing_with_hidden_skills_follows_a_raise() -> None:
+    """A line is kept once it is written, until the salary changes."""
+    config = tiny_config(skill_rates_visible=False, salary_bump_pct=0.5, salary_raise_basis="current_salary")
+    staff = [tiny_employee(1, 20.0), tiny_employee(2)]
+    state = started(tiny_state(config, employees=staff), "Task-1", "Emp_1")
+    before = rows(ask(state, ListEmployees()), "employees")
+    after = rows(ask(carried_out(state, Resume()), ListEmployees()), "employees")
+    assert [row["salary_cents"] for row in (before[0], after[0], after[1])] == [100_000, 150_000, 100_000]
+    assert after[0]["active_tasks"] == []
+
+
 # -------------------------------------------------------------------------------------------------------------- tasks
 
 

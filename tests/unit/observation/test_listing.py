@@ -153,3 +153,46 @@ def test_what_is_listed_is_what_can_be_accepted_in_a_whole_market() -> None:
 
 def test_an_empty_market_lists_nothing() -> None:
     assert browse(tiny_state(market=[])) == {"total": 0, "offset": 0, "limit": 50, "tasks": []}
+
+
+# ------------------------------------------------------------------------------------------ a market of all (K-3)
+
+
+def everything(**settings: object) -> State:
+    """Tasks 1 to 6 pay 100 to 600 and require prestige 1, 3, 5, 7, 9 and 1 (with trust); the company has 1 and 5."""
+    levels = (1, 3, 5, 7, 9, 1)
+    market = [
+        tiny_task(n, {"training": 200} if n % 2 else 200, prestige=level, reward_cents=100 * n, trust=int(n == 6))
+        for n, level in enumerate(levels, 1)
+    ]
+    config = tiny_config(market_browse_scope="all", **settings)
+    return tiny_state(config, market=market, prestige=(1, 5, 1, 1))
+
+
+def test_a_market_of_all_lists_what_is_out_of_reach_too() -> None:
+    output = browse(everything())
+    assert (output["total"], ids(output)) == (6, [f"Task-{n}" for n in range(6, 0, -1)])
+    assert ids(browse(tiny_state(tiny_config(), market=everything().market))) == ["Task-1"]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(0, []), (1, [6, 1]), (4, [6, 2, 1]), (5, [6, 3, 2, 1]), (9, [6, 5, 4, 3, 2, 1])]
+)
+def test_a_largest_prestige_is_included(most: int, expected: list[int]) -> None:
+    output = browse(everything(), BrowseMarket(required_prestige_lte=most))
+    assert (output["total"], ids(output)) == (len(expected), [f"Task-{n}" for n in expected])
+
+
+def test_a_largest_prestige_combines_with_all_filters_and_with_pages() -> None:
+    command = BrowseMarket("training", 200, limit=1, offset=1, required_prestige_lte=9)
+    output = browse(everything(), command)  # of 3 and 5, best paid first, the second
+    assert output["total"] == 2
+    assert ids(output) == ["Task-3"]
+
+
+def test_a_largest_prestige_narrows_a_market_of_what_could_be_accepted() -> None:
+    """The option belongs to a market of all; a program may ask it of any."""
+    market = everything().market
+    state = tiny_state(tiny_config(prestige_gate="highest"), market=market, prestige=(1, 5, 1, 1))
+    assert ids(browse(state)) == ["Task-3", "Task-2", "Task-1"]
+    assert ids(browse(state, BrowseMarket(required_prestige_lte=3))) == ["Task-2", "Task-1"]

@@ -29,8 +29,10 @@ _E4: Final = 10_000
 def visible_parts(view: VisibleWorld) -> Iterator[RenderableType]:
     """Yield the parts of the description that an agent could write, too."""
     yield _company(view.status)
-    yield _titled(f"Staff ({len(view.employees)}), skills in work an hour", _staff(view))
-    yield _titled(f"Clients ({len(view.clients)})", _clients(view))
+    skills = ", skills in work an hour" if _shows_rates(view) else ", skills hidden"
+    yield _titled(f"Staff ({len(view.employees)}){skills}", _staff(view))
+    if view.clients:
+        yield _titled(f"Clients ({len(view.clients)})", _clients(view))
     yield _titled(f"Market (the best-paid {len(view.market)} of {view.market_total} on offer now)", _market(view))
 
 
@@ -52,12 +54,16 @@ def _company(status: dict[str, Any]) -> Text:
 
 
 def _staff(view: VisibleWorld) -> Table:
-    domains = tuple(view.status["prestige"])
+    domains = tuple(view.status["prestige"]) if _shows_rates(view) else ()
     table = new_table("employee", "tier", ">salary", *_rate_headings(domains))
     for row in view.employees:
         rates = [f"{row['skill_rates'][domain]:.2f}" for domain in domains]
         table.add_row(*map(cell, (row["name"], row["tier"], dollars(row["salary_cents"]), *rates)))
     return table
+
+
+def _shows_rates(view: VisibleWorld) -> bool:
+    return all("skill_rates" in row for row in view.employees)
 
 
 def _rate_headings(domains: Iterable[str]) -> list[str]:
@@ -75,20 +81,22 @@ def _clients(view: VisibleWorld) -> Table:
 
 
 def _market(view: VisibleWorld) -> Table:
-    table = new_table("task", "client", ">reward", ">prestige", ">trust", "work")
+    with_clients = bool(view.clients)
+    client, trust = (["client"], [">trust"]) if with_clients else ([], [])
+    table = new_table("task", *client, ">reward", ">prestige", *trust, "work")
     for row in view.market:
         work = ", ".join(f"{need['domain']} {need['required_qty']:,.0f}" for need in row["requirements"])
-        gates = (row["required_prestige"], row["required_trust"])
-        table.add_row(
-            *map(cell, (row["task_id"], row["client_name"], dollars(row["reward_funds_cents"]), *gates, work))
-        )
+        name, trusted = ([row["client_name"]], [row["required_trust"]]) if with_clients else ([], [])
+        reward = dollars(row["reward_funds_cents"])
+        table.add_row(*map(cell, (row["task_id"], *name, reward, row["required_prestige"], *trusted, work)))
     return table
 
 
 def hidden_parts(hidden: HiddenWorld) -> Iterator[RenderableType]:
     """Yield the parts of the description that no agent may see."""
     yield _titled("HIDDEN: exact rates", _exact_rates(hidden.domains, hidden.employees), _WARNING)
-    yield _titled("HIDDEN: what clients are", _true_clients(hidden.clients), _WARNING)
+    if hidden.clients:
+        yield _titled("HIDDEN: what clients are", _true_clients(hidden.clients), _WARNING)
     yield _titled(
         "HIDDEN: work of a task once accepted, and what would replace it", _true_offers(hidden.offers), _WARNING
     )
@@ -116,12 +124,12 @@ def _true_clients(clients: Iterable[Client]) -> Table:
 def _true_offers(offers: Iterable[HiddenOffer]) -> Table:
     table = new_table("task", ">listed", ">real", "inflated", "next task", ">reward")
     for offer in offers:
-        following = offer.replacement
+        following, real = offer.replacement, offer.real_work
         table.add_row(
             cell(offer.task_id),
             cell(f"{offer.listed_work:,.0f}"),
-            cell(f"{offer.real_work:,.0f}"),
-            _yes_or_no(offer.real_work > offer.listed_work),
+            cell("out of reach" if real is None else f"{real:,.0f}"),
+            cell("-") if real is None else _yes_or_no(real > offer.listed_work),
             cell(following.task_id if following else "-"),
             cell(dollars(following.reward_cents) if following else "-"),
         )

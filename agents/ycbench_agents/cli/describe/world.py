@@ -23,7 +23,7 @@ class VisibleWorld:
     Args:
         status: Of ``company status``.
         employees: Of ``employee list``.
-        clients: Of ``client list``.
+        clients: Of ``client list``; none in a world without them, which has no such command.
         market_total: How many tasks the market lists for this company.
         market: The best-paid of them.
     """
@@ -42,13 +42,13 @@ class HiddenOffer:
     Args:
         task_id: The task.
         listed_work: Work that the market lists, all domains.
-        real_work: Work that it would be.
+        real_work: Work that it would be, None for a task that cannot be accepted now.
         replacement: The task that would come in its place, None where none does.
     """
 
     task_id: str
     listed_work: float
-    real_work: float
+    real_work: float | None
     replacement: MarketTask | None
 
 
@@ -69,12 +69,13 @@ def look_around(env: YCBenchEnv, limit: int) -> VisibleWorld:
         env: An environment in any state.
         limit: How many tasks of the market to list.
     """
-    commands = ("company status", "employee list", "client list", f"market browse --limit {limit}")
-    status, employees, clients, market = _answers(env, *commands)
+    asking_clients = ("client list",) if "client list" in env.action_space.verbs else ()
+    commands = ("company status", "employee list", f"market browse --limit {limit}", *asking_clients)
+    status, employees, market, *clients = _answers(env, *commands)
     return VisibleWorld(
         status=status,
         employees=tuple(employees["employees"]),
-        clients=tuple(clients["clients"]),
+        clients=tuple(row for answer in clients for row in answer["clients"]),
         market_total=market["total"],
         market=tuple(market["tasks"]),
     )
@@ -94,11 +95,14 @@ def reveal(env: YCBenchEnv, view: VisibleWorld) -> HiddenWorld:
 def _accept_and_see(env: YCBenchEnv, task: Row) -> HiddenOffer:
     """Return what comes of accepting a listed task, by doing so; no rule is told a second time here."""
     (accepted,) = _answers(env, f"task accept --task-id {task['task_id']}")
+    listed_work = sum(row["required_qty"] for row in task["requirements"])
+    if "error" in accepted:  # a market may list what is out of reach
+        return HiddenOffer(task["task_id"], listed_work, real_work=None, replacement=None)
     state = env.get_state()
     slot = state.market_slot(accepted["replacement_task_id"])
     return HiddenOffer(
         task_id=task["task_id"],
-        listed_work=sum(row["required_qty"] for row in task["requirements"]),
+        listed_work=listed_work,
         real_work=sum(state.tasks[-1].required_e4) / 10_000,
         replacement=None if slot is None else state.market[slot],
     )

@@ -20,6 +20,7 @@ _SEPARATOR: Final = re.compile(r"[\r\n;]|&&")
 _PROGRAM: Final = "yc-bench"
 _HELP: Final = "--help"
 _EMPLOYEE: Final = "Emp_"
+_WHO: Final = ("employees", "employee_id")  # fields that name employees
 _WORDS_OF_A_COMMAND: Final = 2
 # Which tasks a command takes; the others take any.
 _STATUSES: Final = MappingProxyType(
@@ -69,6 +70,8 @@ class _Spec(Protocol):
     def name(self) -> str: ...
     @property
     def options(self) -> Sequence[_Option]: ...
+    @property
+    def one_of(self) -> Sequence[str]: ...
 
 
 def complete(
@@ -132,6 +135,8 @@ def _option_choices(spec: _Spec, words: list[str], word: str, knowledge: Knowled
     if words and words[-1] in by_name:
         return _values(spec, by_name[words[-1]], word, knowledge)
     used = {each.partition("=")[0] for each in words}
+    if used.intersection(spec.one_of):
+        used.update(spec.one_of)
     left = [(name, option.help) for name, option in by_name.items() if name not in used]
     return left or ([] if words else [(_HELP, "What this command does")])
 
@@ -140,7 +145,7 @@ def _values(spec: _Spec, option: _Option, word: str, knowledge: Knowledge) -> li
     """Return the values of an option that are known."""
     if option.field == "task_id":
         return [(task_id, knowledge.tasks[task_id]) for task_id in knowledge.task_ids(*_STATUSES.get(spec.name, ()))]
-    if option.field == "employees":
+    if option.field in _WHO:
         named = word.rpartition("=")[2].split(",")[:-1]
         names = (f"{_EMPLOYEE}{number}" for number in range(1, knowledge.employees + 1))
         return [(name, "") for name in names if name not in named]
