@@ -67,15 +67,16 @@ def _passed_a_payroll(draft: Draft) -> bool:
 
 def _next_stop(draft: Draft) -> tuple[int, bool]:
     """Return when time stops next and whether that is a payroll, which comes before all else. Source: Y-5.3 step 1."""
-    target_us = draft.base.calendar.horizon_us
+    calendar = draft.base.calendar
+    target_us = calendar.horizon_us
     for index in draft.active:
         task = draft.tasks[index]
         for forecast_us in (task.completion_us, task.milestone_us):
             if forecast_us is not None and forecast_us < target_us:
                 target_us = forecast_us
-    payroll_us = draft.next_payroll_us
-    if payroll_us is not None and payroll_us <= target_us:
-        return payroll_us, True
+    payrolls, charged = calendar.payrolls_us, draft.payrolls_charged
+    if charged < len(payrolls) and payrolls[charged] <= target_us:
+        return payrolls[charged], True
     return target_us, False
 
 

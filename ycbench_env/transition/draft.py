@@ -102,12 +102,6 @@ class Draft:
             status_counts=self.status_counts,
         )
 
-    @property
-    def next_payroll_us(self) -> int | None:
-        """The next payroll that will be charged, None after the last."""
-        payrolls = self.base.calendar.payrolls_us
-        return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
-
     def change_status(self, index: int, status: str, **changes: object) -> None:
         """Give a task another status, and what changes with it."""
         task = self.tasks[index]
