@@ -37,18 +37,18 @@ _SMALL: Final[dict[str, Kind]] = {
 }
 """Settings whose whole range makes worlds that take long to play, or that are never put to the test in."""
 
-_LEVEL: Final = FloatKind(Interval(1, 6), decimals=3)
 _PLAYABLE: Final[dict[str, Kind]] = {
     **_SMALL,
     "sim.horizon_years": IntKind(Interval(1, 1)),
+    "loop.auto_advance_after_turns": IntKind(Interval(4, 12)),
     "loop.max_turns": LimitKind(0),
     "world.num_employees": IntKind(Interval(1, 9)),
     "world.num_market_tasks": IntKind(Interval(3, 24)),
-    "world.initial_funds_cents": IntKind(Interval(10**6, 10**8)),
-    "world.market_prestige_ladder": LadderKind(Interval(1, 5), longest=12),
+    "world.initial_funds_cents": IntKind(Interval(10**7, 10**8)),
+    "world.market_prestige_ladder": LadderKind(Interval(1, 4), longest=12),
     "world.min_task_qty": IntKind(Interval(1, 300)),
     "world.prestige_min": FloatKind(Interval(0, 2), decimals=3),
-    "world.initial_prestige_level": _LEVEL,
+    "world.initial_prestige_level": FloatKind(Interval(2, 6), decimals=3),
     "world.prestige_max": FloatKind(Interval(5, 12), decimals=3),
     "world.prestige_decay_per_day": FloatKind(Interval(0, 0.02), decimals=6),
     "world.prestige_qty_scale": FloatKind(Interval(0, 1)),
@@ -59,13 +59,17 @@ _PLAYABLE: Final[dict[str, Kind]] = {
     "world.trust_fragility": FloatKind(Interval(0, 1)),
     "world.trust_focus_pressure": FloatKind(Interval(0, 1)),
     "world.loyalty_severity": FloatKind(Interval(0, 5)),
-    "world.deadline_qty_per_day": FloatKind(Interval(5, 400)),
+    "world.deadline_qty_per_day": FloatKind(Interval(5, 60)),
     "world.deadline_min_biz_days": IntKind(Interval(0, 30)),
-    "world.dist.required_prestige": FloatKind(Interval(1, 8)),
-    "world.dist.required_qty": FloatKind(Interval(1, 3_000)),
+    "world.dist.required_prestige": FloatKind(Interval(1, 5)),
+    "world.dist.required_qty": FloatKind(Interval(1, 1_000)),
     "world.dist.reward_prestige_delta": FloatKind(Interval(0, 1)),
     "world.dist.skill_boost": FloatKind(Interval(0, 1)),
-    **{f"world.salary_{tier}.{name}_cents": IntKind(Interval(0, 10**6)) for tier in TIERS for name in ("min", "max")},
+    **{
+        f"world.salary_{tier}.{name}_cents": IntKind(Interval(0, 3 * 10**5))
+        for tier in TIERS
+        for name in ("min", "max")
+    },
     **{f"world.salary_{tier}.rate_{name}": FloatKind(Interval(0.5, 20)) for tier in TIERS for name in ("min", "max")},
 }
 """Numbers of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
