@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from ycbench_env import Config, YCBenchEnv
-from ycbench_env.testing import YCBenchMachine, machine_for, tiny_config, valid_configs
+from ycbench_env import Config, State, YCBenchEnv
+from ycbench_env.testing import YCBenchMachine, machine_for, sample_turn, tiny_config, valid_configs
+from ycbench_env.testing.query_invariants import acceptable
 from ycbench_env.wrappers import ScratchpadMemory
 
 CONCURRENT: Final[dict[str, Any]] = {
@@ -53,6 +55,8 @@ WORLDS: Final[dict[str, Any]] = {
     # A smaller market than the presets', which changes nothing but the time that checking takes.
     "default": {"extends": "default", "world": {"num_market_tasks": 60}},
     "reference": {"extends": "reference", "world": {"num_market_tasks": 60}},
+    "classic-hard": {"extends": "classic-hard", "world": {"num_market_tasks": 40}},
+    "classic-tutorial": {"extends": "classic-tutorial", "world": {"num_market_tasks": 30}},
     "several domains, milestones, decay, documents' rules": {"world": CONCURRENT},
     "several domains, milestones, decay, reference rules": {"extends": "reference", "world": CONCURRENT},
     "flat, no forced advance, a milestone at the very end": {
@@ -107,6 +111,29 @@ class AnyWorld(YCBenchMachine):
 
 def test_any_legal_configuration_keeps_every_invariant() -> None:
     run_state_machine_as_test(AnyWorld, settings=settings(SETTINGS, max_examples=25, stateful_step_count=25))
+
+
+def busy_turn(state: State, rng: random.Random) -> str:
+    """Return a turn of a company that mostly works: a contract started and waited for, or anything else."""
+    reachable = [task.task_id for task in state.market if acceptable(state, task)]
+    if not reachable or rng.random() < 0.4:
+        return sample_turn(state, rng)
+    names = [employee.name for employee in state.employees]
+    one = f"--task-id {rng.choice(reachable)}"
+    team = ",".join(rng.sample(names, rng.randint(1, len(names))))
+    start = f"task accept {one} && task assign {one} --employees {team} && task dispatch {one}"
+    return "\n".join([start, *["sim resume"] * rng.randint(0, 3)])
+
+
+@settings(max_examples=45, suppress_health_check=[HealthCheck.too_slow])
+@given(config=valid_configs(playable=True), seed=st.integers(0, 10**6))
+def test_busy_episodes_in_any_world_where_work_can_be_done_keep_every_invariant(config: Config, seed: int) -> None:
+    machine = machine_for(config)()
+    machine.start(seed)
+    rng = random.Random(seed)  # noqa: S311 -- a play, no secret
+    for _ in range(25):
+        if machine.goes_on():
+            machine.play(busy_turn(machine.state, rng))
 
 
 def test_the_machine_itself_is_a_test_that_users_can_subclass() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ycbench_env.observation.listing import market_page
-from ycbench_env.types.command import BrowseMarket
+from ycbench_env.testing.query_invariants import acceptable
 
 if TYPE_CHECKING:
     import random
@@ -54,7 +54,7 @@ REFUSED: Final = (
 """Turns whose commands are refused in every world that has no such tasks."""
 
 _WAIT: Final = "sim resume"
-_LISTED: Final = BrowseMarket(limit=20)
+_MOST_TO_CHOOSE: Final = 20  # of listed tasks
 _KINDS: Final = ("wait", "wait", "wait", "accept", "accept", "assign", "dispatch", "dispatch", "ask", "cancel", "odd")
 
 
@@ -87,8 +87,9 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
         return rng.choice((*QUERIES, *(f"task inspect --task-id {task_id}" for task_id in planned + active)))
     if kind == "wait" and active:
         return _WAIT
-    page = market_page(state, _LISTED).tasks
-    return f"task accept --task-id {rng.choice(page).task_id}" if page else _WAIT
+    within_reach = (task.task_id for task in state.market_by_reward if acceptable(state, task))
+    best_paid = list(islice(within_reach, _MOST_TO_CHOOSE))
+    return f"task accept --task-id {rng.choice(best_paid)}" if best_paid else _WAIT
 
 
 def _team(state: State, rng: random.Random) -> str:

@@ -19,24 +19,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from ycbench_env.actions import parse_turn
+from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.json_text import to_json
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
-from ycbench_env.observation.listing import market_page
 from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.testing.advance_invariants import check_advance
 from ycbench_env.testing.assertions import require, require_equal
+from ycbench_env.testing.command_invariants import check_answer
 from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns
-from ycbench_env.testing.invariants import (
-    check_advance,
-    check_answer,
-    check_state,
-    check_turn,
-    same_world,
-)
+from ycbench_env.testing.invariants import check_start, check_turn, same_world
 from ycbench_env.testing.kept_figures import check_kept_figures
 from ycbench_env.testing.play import QUERIES, REFUSED
-from ycbench_env.types.command import BrowseMarket
+from ycbench_env.testing.query_invariants import acceptable
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import State
 from ycbench_env.wrappers import ScratchpadMemory
@@ -50,8 +45,14 @@ __all__ = ["YCBenchMachine", "machine_for"]
 
 _SEPARATORS: Final = ("\n", ";", " && ", "\r\n", " ;\n")
 _ROOM_FOR_MARK: Final = 64
-_PAGE: Final = BrowseMarket(limit=12)
+_MOST_TO_CHOOSE: Final = 12  # of listed tasks
 _SEEDS: Final = st.integers(0, 5) | st.integers(0, 2**64)
+_LESS_ASKED: Final = (
+    "market browse --required-prestige-lte 3",
+    "market browse --domain training --required-prestige-lte 1 --reward-min-cents 900000 --limit 50",
+)
+"""Questions with options that only some worlds have."""
+
 _NOTES: Final = (
     "scratchpad read",
     "scratchpad clear",
@@ -61,7 +62,7 @@ _NOTES: Final = (
 
 
 class YCBenchMachine(RuleBasedStateMachine):
-    """Plays episodes; after each turn everything that ``ycbench_env.testing.invariants`` knows is checked.
+    """Plays episodes; after each turn all that must hold of states, advances, commands and questions is checked.
 
     Checked besides: an identical twin and the same turn give equal bytes; playing the commands of a turn one by one
     gives the same world; time is forced exactly when it must be; ``info``, observation and answers agree with each
@@ -96,6 +97,12 @@ class YCBenchMachine(RuleBasedStateMachine):
         """Whether the episode is not over."""
         return self.played >= 0 and self.state.end_reason is None
 
+    def waits_briefly(self) -> bool:
+        """Whether the episode goes on and time, let pass, stops somewhere before the end."""
+        world = self.state.config.world
+        stops = world.resume_stops_at_payroll or any(task.status == "active" for task in self.state.tasks)
+        return self.goes_on() and stops
+
     # ---- rules
 
     @initialize(seed=_SEEDS)
@@ -105,23 +112,21 @@ class YCBenchMachine(RuleBasedStateMachine):
         require(self.env.observation_space.contains(observation), "the first observation is outside its space")
         require_equal(info["run_seed"], seed, "run_seed")
         self.idle = self.played = 0
-        check_state(self.state)
+        check_start(self.state)
 
     @precondition(goes_on)
     @rule(data=st.data())
     def take_on_work(self, data: st.DataObject) -> None:
-        """Accept listed tasks."""
-        page = market_page(self.state, _PAGE).tasks
-        ids = [task.task_id for task in page] or ["Task-1"]
+        """Accept tasks, most of them within reach."""
+        ids = [*self.reachable_ids(), *(task.task_id for task in self.state.market[-1:])]
         chosen = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=3))
         self.play("; ".join(f"task accept --task-id {task_id}" for task_id in chosen))
 
     @precondition(goes_on)
-    @rule(data=st.data(), waits=st.integers(0, 5))
+    @rule(data=st.data(), waits=st.integers(0, 6))
     def start_a_contract(self, data: st.DataObject, waits: int) -> None:
-        """Accept a listed task, put some or all people on it, dispatch it, and often see it through."""
-        page = market_page(self.state, _PAGE).tasks
-        task_id = data.draw(st.sampled_from([task.task_id for task in page] or ["Task-1"]))
+        """Accept a task within reach, put some or all people on it, dispatch it, and often see it through."""
+        task_id = data.draw(st.sampled_from(self.reachable_ids()))
         names = [employee.name for employee in self.state.employees] or ["Emp_1"]
         some = st.lists(st.sampled_from(names), min_size=1, max_size=4)
         team = ",".join(data.draw(st.just(names) | some))
@@ -136,7 +141,8 @@ class YCBenchMachine(RuleBasedStateMachine):
         task_id = data.draw(st.sampled_from(self.own_ids(("planned", "active"))))
         names = [employee.name for employee in self.state.employees] or ["Emp_1"]
         team = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names) + 1))
-        turn = f"task assign --task-id={task_id} --employees {', '.join(team)}"
+        by_id = self.state.config.world.assign_by_employee_id and len(team) == 1
+        turn = f"task assign --task-id={task_id} {'--employee-id' if by_id else '--employees'} {', '.join(team)}"
         self.play(f"{turn} && task dispatch --task-id {task_id}" if dispatch else turn)
 
     @precondition(goes_on)
@@ -151,13 +157,13 @@ class YCBenchMachine(RuleBasedStateMachine):
         """Cancel an own task, whether that is possible or not."""
         self.play(f'task cancel --task-id {data.draw(st.sampled_from(self.own_ids()))} --reason "{reason}"')
 
-    @precondition(goes_on)
+    @precondition(waits_briefly)
     @rule(times=st.integers(1, 4))
     def wait(self, times: int) -> None:
         """Let time pass, several times in a turn."""
         self.play("\n".join(["sim resume"] * times))
 
-    @precondition(goes_on)
+    @precondition(waits_briefly)
     @rule(times=st.integers(1, 5))
     def idle_on(self, times: int) -> None:
         """Say nothing for some turns, up to forced advances."""
@@ -165,19 +171,25 @@ class YCBenchMachine(RuleBasedStateMachine):
             if self.goes_on():
                 self.play("")
 
+    @precondition(lambda self: self.goes_on() and not self.waits_briefly())
+    @rule(patience=st.integers(0, 7), turn=st.sampled_from(["", "sim resume"]))
+    def wait_for_the_end(self, patience: int, turn: str) -> None:
+        """Let time pass where nothing stops it before the end; seldom, or most episodes would be over at once."""
+        self.play(turn if patience > 6 else "company status")  # noqa: PLR2004 -- one in eight
+
     @precondition(goes_on)
     @rule(data=st.data(), separator=st.sampled_from(_SEPARATORS))
     def ask(self, data: st.DataObject, separator: str) -> None:
         """Ask several things at once."""
         inspected = [f"task inspect --task-id {task_id}" for task_id in self.own_ids()]
-        questions = st.sampled_from((*QUERIES, *inspected, *_NOTES))
+        questions = st.sampled_from((*QUERIES, *_LESS_ASKED, *inspected, *_NOTES))
         self.play(separator.join(data.draw(st.lists(questions, min_size=1, max_size=5))))
 
     @precondition(goes_on)
-    @rule(turn=turns())
-    def speak_oddly(self, turn: Any) -> None:  # noqa: ANN401 -- Hypothesis looks the annotation up
+    @rule(data=st.data())
+    def speak_oddly(self, data: st.DataObject) -> None:
         """Say grammatical commands in unusual spellings; most have no sense in this world."""
-        self.play(turn.text)
+        self.play(data.draw(turns(grammar_for(self.state.config.world))).text)
 
     @precondition(goes_on)
     @rule(action=hostile_actions() | hostile_texts() | st.sampled_from(REFUSED))
@@ -216,6 +228,11 @@ class YCBenchMachine(RuleBasedStateMachine):
         require(not any(result["ok"] for result in info["results"]), "a command was carried out after the end")
         require(self.state == kept, "the state changed after the end")
         self.start(seed)
+
+    def reachable_ids(self) -> list[str]:
+        """Returns ids of listed tasks that can be accepted, one of the market when there are none."""
+        ids = [task.task_id for task in self.state.market_by_reward if acceptable(self.state, task)]
+        return ids[:_MOST_TO_CHOOSE] or ["Task-1"]
 
     def own_ids(self, statuses: tuple[str, ...] = ()) -> list[str]:
         """Returns ids of own tasks, one that there is not when there are none."""
@@ -292,7 +309,7 @@ def _check_counts(observation: Any, state: State) -> None:  # noqa: ANN401 -- a 
 def _check_one_by_one(split: YCBenchEnv, action: object, before: State, after: State, info: dict[str, Any]) -> None:
     """Check each answer, with the commands of the turn played one a turn, and that the world becomes the same."""
     results: list[dict[str, Any]] = info["results"]
-    commands = parse_turn(action)
+    commands = parse_turn(action, grammar_for(before.config.world))
     require_equal(len(results), len(commands), "number of results")
     events: list[dict[str, Any]] = []
     ok = True

@@ -25,8 +25,9 @@ from ycbench_env.testing import (
     tiny_config,
     tiny_state,
 )
+from ycbench_env.testing.advance_invariants import check_advance
 from ycbench_env.testing.assertions import differences, require_equal
-from ycbench_env.testing.invariants import check_advance, check_answer
+from ycbench_env.testing.command_invariants import check_answer
 from ycbench_env.testing.kept_figures import check_kept_figures
 from ycbench_env.testing.tiny import started, tiny_client, tiny_employee
 from ycbench_env.transition import advance, transition
