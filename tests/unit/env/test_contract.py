@@ -27,6 +27,7 @@ WORLDS: dict[str, Callable[[], gym.Env[Any, Any]]] = {
     "with a turn limit": lambda: gym.make("YCBench-v0", config={"loop": {"max_turns": 40}}),
     "world of the run seed": lambda: gym.make("YCBench-v0", config={"world": {"world_seed": "run"}}),
     "tiny": lambda: YCBenchEnv(tiny_config()),
+    "classic rules": lambda: YCBenchEnv({"extends": "classic-hard", "world": {"num_market_tasks": 30}}),
     "without staff": lambda: YCBenchEnv({"world": {"num_employees": 0}}),
 }
 

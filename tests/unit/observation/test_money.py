@@ -1,16 +1,22 @@
 """The books. Source: answers (finance ledger, report monthly), Y-8; B26."""
 
 import datetime as dt
+import json
+import random
+from typing import Any
 
 import attrs
 import pytest
 
+from ycbench_env import YCBenchEnv
 from ycbench_env.json_text import JsonObject
 from ycbench_env.observation import answer
+from ycbench_env.observation.money import report_monthly
 from ycbench_env.testing.tiny import carried_out, instant, started, tiny_config, tiny_state
 from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import FinanceLedger, ReportMonthly, Resume
 from ycbench_env.types.state import LedgerEntry, State
+from ycbench_env.units import iso_time
 
 
 def ask(state: State, command: FinanceLedger | ReportMonthly) -> JsonObject:
@@ -174,3 +180,69 @@ def test_a_report_passes_the_new_year() -> None:
     state = attrs.evolve(state, now_us=instant("2026-02-28 09:00"))
     months = rows(ask(state, ReportMonthly()), "months")
     assert [row["month_start"] for row in months] == ["2025-12-01", "2026-01-01", "2026-02-01"]
+
+
+# --------------------------------------------------------------------------------- the report against the ledger
+
+PASSED_BY: dict[str, dict[str, object]] = {
+    "classic": {"extends": "classic-easy", "world": {"num_market_tasks": 40}},
+    "with clients and fees": {
+        "world": {
+            "resume_stops_at_payroll": False,
+            "initial_funds_cents": 60_000_000,
+            "loyalty_rat_fraction": 0.0,
+            "dist": {"required_qty": {"type": "uniform", "low": 200, "high": 3000}},
+        }
+    },
+}
+
+
+def one_task_at_a_time(state: State, rng: random.Random) -> str:
+    """A turn that starts a task with few or many, if none is active, and lets time pass."""
+    if state.active_indices:
+        return "sim resume"
+    task = f"--task-id {rng.choice(state.market_by_reward).task_id}"
+    names = [employee.name for employee in state.employees]
+    team = ",".join(rng.sample(names, rng.choice((1, len(names)))))
+    return f"task accept {task} && task assign {task} --employees {team} && task dispatch {task} && sim resume"
+
+
+@pytest.mark.parametrize("world", PASSED_BY)
+def test_the_report_is_right_to_the_cent_where_time_passes_payrolls(world: str) -> None:
+    seen: set[str] = set()
+    for seed in range(4):
+        env = YCBenchEnv(PASSED_BY[world])
+        env.reset(seed=seed)
+        rng = random.Random(seed)  # noqa: S311 -- a play, not a secret
+        start = env.get_state().funds_cents
+        while (kept := env.get_state()).end_reason is None:
+            ledger, report = json.loads(env.clone().step("finance ledger; report monthly")[0]["results"])
+            check_report(report["output"]["months"], ledger["output"]["entries"], start, kept.funds_cents)
+            *_, info = env.step(one_task_at_a_time(kept, rng))
+            state = env.get_state()
+            assert state.funds_cents - kept.funds_cents == info["funds_delta_cents"]
+            if state.payrolls_charged > kept.payrolls_charged + 1:
+                seen.add("several payrolls in one turn")
+        entries = [{"occurred_at": iso_time(each.time_us), "amount_cents": each.amount_cents} for each in kept.ledger]
+        check_report(rows(answer_to(kept), "months"), entries, start, kept.funds_cents)
+        seen |= {each.category for each in kept.ledger}
+    fees = {"task_fail_penalty"} if world == "with clients and fees" else set[str]()
+    assert seen == {"several payrolls in one turn", "monthly_payroll", "task_reward"} | fees
+
+
+def answer_to(state: State) -> JsonObject:
+    """The report of a state whose episode may be over, when no command is answered any more."""
+    return report_monthly(state, ReportMonthly())
+
+
+def check_report(months: list[Any], entries: list[Any], start: int, funds: int) -> None:
+    """Every month's line is what the bookings of its days come to."""
+    for month_row in months:
+        amounts = [each["amount_cents"] for each in entries if each["occurred_at"][:7] == month_row["month_start"][:7]]
+        assert month_row["revenue_cents"] == sum(amount for amount in amounts if amount > 0)
+        assert month_row["cost_cents"] == -sum(amount for amount in amounts if amount < 0)
+        assert month_row["return_cents"] == sum(amounts)
+        start += sum(amounts)
+        assert month_row["ending_funds_cents"] == start
+    assert start == funds
+    assert sum(row["return_cents"] for row in months) == sum(each["amount_cents"] for each in entries)
