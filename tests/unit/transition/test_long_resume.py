@@ -5,8 +5,12 @@ In the tiny world two employees do 20 units an hour and cost 200,000 cents a mon
 February 20.
 """
 
+import datetime as dt
+
 import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ycbench_env.config import Config
 from ycbench_env.testing.tiny import (
@@ -21,6 +25,7 @@ from ycbench_env.testing.tiny import (
     tiny_task,
 )
 from ycbench_env.transition import advance, transition
+from ycbench_env.turn import play_turn
 from ycbench_env.types.command import AcceptTask, AssignTask, Resume
 from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 from ycbench_env.types.outcome import Outcome
@@ -257,6 +262,58 @@ def test_passing_payrolls_comes_to_the_same_as_stopping_at_each(accrual: str) ->
     assert attrs.evolve(passed, config=stopped.config) == stopped
     assert few == many - sum(isinstance(event, PayrollPaid) for event in told_stopped)
     assert sum(isinstance(event, TaskCompleted) for event in told_passed) == 4
+
+
+@settings(max_examples=40)
+@given(
+    accrual=st.sampled_from(["business_hours", "until_midnight"]),
+    funds_cents=st.integers(0, 3_000_000),
+    start=st.dates(dt.date(2024, 1, 20), dt.date(2025, 12, 20)),
+    rates_e4=st.tuples(*[st.integers(1, 60_000)] * 3),
+    units=st.tuples(*[st.integers(200, 3000)] * 3),
+    teams=st.tuples(*[st.sets(st.sampled_from(["Emp_1", "Emp_2", "Emp_3"]), min_size=1)] * 3),
+)
+def test_any_episode_comes_to_the_same_whether_it_stops_at_payrolls_or_passes_them(  # noqa: PLR0913 -- what varies
+    accrual: str,
+    funds_cents: int,
+    start: dt.date,
+    rates_e4: tuple[int, ...],
+    units: tuple[int, ...],
+    teams: tuple[set[str], ...],
+) -> None:
+    ends: list[tuple[State, list[Event], int]] = []
+    for stops in (True, False):
+        config = busy(stops=stops, accrual=accrual).config
+        config = attrs.evolve(config, sim=attrs.evolve(config.sim, start_date=start))
+        state = tiny_state(
+            config,
+            employees=[tiny_employee(number, rate / 10_000) for number, rate in enumerate(rates_e4, 1)],
+            market=[tiny_task(number, work, boost=0.1) for number, work in enumerate(units, 1)],
+            funds_cents=funds_cents,
+            prestige=5,
+        )
+        for number, team in enumerate(teams, 1):
+            state = started(state, f"Task-{number}", *sorted(team))
+        ends.append(played_out(state))
+    (stopped, told_stopped, many), (passed, told_passed, few) = ends
+    assert told_passed == told_stopped
+    assert attrs.evolve(passed, config=stopped.config) == stopped
+    paid = sum(isinstance(event, PayrollPaid) for event in told_stopped)
+    assert few == many - paid + isinstance(told_stopped[-1], PayrollPaid)  # the one that ends it is not passed
+
+
+def test_a_forced_advance_passes_payrolls_as_a_resume_does() -> None:
+    config = passing(loop={"auto_advance_after_turns": 2})
+    state = started(tiny_state(config, market=[tiny_task(1, 5000)]), "Task-1", *BOTH)
+    first = play_turn(state, "company status")
+    second = play_turn(first.state, "company status")
+    assert happened(first.report.events) == []
+    assert happened(second.report.events) == ["payroll 9800000", "Task-1 success"]
+    assert second.state.idle_turns == 0
+    # With nothing active it goes to the end, though a resume would be refused.
+    last = play_turn(play_turn(second.state, "sim resume").state, "sim resume")
+    assert happened(last.report.events)[-1] == "horizon"
+    assert last.state.payrolls_charged == 11
 
 
 # --------------------------------------------------------------------------------------------------- nothing is active
