@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.statistic.tally import Tally
 
 __all__ = ["Comparison", "FamilyComparison", "Lift", "LogLift", "compare", "compare_family", "lift_of"]
+
+_LARGEST_LOGARITHM: Final = 700.0
 
 
 @attrs.frozen
@@ -86,18 +88,24 @@ def _percent(lift: float | None, baseline: float | None) -> Estimate:
 
 @attrs.frozen
 class LogLift(Result):
-    """The lift of log-funds.
+    """The lift of log-funds, over paired seeds.
 
     Args:
-        lift: Differences of ``ln(max(funds, 1 dollar))``.
-        ratio: ``exp`` of the mean difference: by what factor the candidate's funds exceed the baseline's, as a
-            geometric mean; None without a pair.
+        difference: Summary of the candidate's mean ``ln(max(funds, 1 dollar))`` less the baseline's, one value a seed.
+        ratio: ``exp`` of the mean difference: how many times the baseline's funds the candidate's are, as a geometric
+            mean; None without a pair.
+        ratio_low: ``exp`` of the lower end of ``difference.interval``; None where that is, or beyond all doubles.
+        ratio_high: ``exp`` of its upper end; None likewise.
+        sign_flip: Whether the differences are symmetric about 0.
         candidate_censored: Number of the candidate's episodes below a dollar, paired or not.
         baseline_censored: Number of the baseline's.
     """
 
-    lift: Lift
+    difference: Summary
     ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    sign_flip: SignFlipTest
     candidate_censored: int
     baseline_censored: int
 
@@ -135,21 +143,35 @@ def compare(candidate: Sample, baseline: Sample, settings: StatisticSettings = D
     """
     ours, theirs = candidate.values, baseline.values
     pairing = pair_by_seed(ours, theirs)
-    logs = lift_of(pair_by_seed(log_funds(ours, settings), log_funds(theirs, settings)), settings)
     return Comparison(
         candidate=candidate.tally,
         baseline=baseline.tally,
         pairing=pairing,
         score=lift_of(pair_by_seed(score(ours), score(theirs)), settings),
         funds=lift_of(pairing, settings),
-        log_funds=LogLift(
-            lift=logs,
-            ratio=None if logs.difference.mean is None else math.exp(logs.difference.mean),
-            candidate_censored=censored_count(ours, settings),
-            baseline_censored=censored_count(theirs, settings),
-        ),
+        log_funds=_log_lift(candidate, baseline, settings),
         survival=survival_lift(ours, theirs, settings),
     )
+
+
+def _log_lift(candidate: Sample, baseline: Sample, settings: StatisticSettings) -> LogLift:
+    ours, theirs = log_funds(candidate.values, settings), log_funds(baseline.values, settings)
+    differences = pair_by_seed(ours, theirs).differences
+    difference = summarise(differences, settings)
+    return LogLift(
+        difference=difference,
+        ratio=_exp(difference.mean),
+        ratio_low=_exp(difference.interval.low),
+        ratio_high=_exp(difference.interval.high),
+        sign_flip=sign_flip_test(differences, settings),
+        candidate_censored=censored_count(candidate.values, settings),
+        baseline_censored=censored_count(baseline.values, settings),
+    )
+
+
+def _exp(logarithm: float | None) -> float | None:
+    # Of two seeds an end may lie beyond what a double holds; that far out, the interval says nothing anyway.
+    return None if logarithm is None or logarithm > _LARGEST_LOGARITHM else math.exp(logarithm)
 
 
 @attrs.frozen

@@ -33,10 +33,8 @@ class _Student(Protocol):
     def ppf(self, q: float, df: float) -> float: ...
 
 
-class _NoncentralStudent(Protocol):
-    def cdf(self, x: float, df: float, nc: float) -> float: ...
-
-    def sf(self, x: float, df: float, nc: float) -> float: ...
+class _ChiSquare(Protocol):
+    def cdf(self, x: NDArray[np.float64], df: float) -> NDArray[np.float64]: ...
 
 
 class _Beta(Protocol):
@@ -52,8 +50,8 @@ class Library(Protocol):
         ...
 
     @property
-    def nct(self) -> _NoncentralStudent:
-        """The noncentral t distribution."""
+    def chi2(self) -> _ChiSquare:
+        """The chi-square distribution."""
         ...
 
     @property

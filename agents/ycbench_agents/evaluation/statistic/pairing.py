@@ -10,6 +10,7 @@ from ycbench_agents.evaluation.statistic.result import Result
 from ycbench_agents.evaluation.statistic.sample import checked_values, seed_means, seed_order
 
 if TYPE_CHECKING:
+    from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.statistic.sample import SeedValues
 
 __all__ = ["Pair", "Pairing", "pair_by_seed"]
@@ -33,6 +34,10 @@ class Pair(Result):
     def difference(self) -> float:
         """How much more the candidate has."""
         return self.candidate - self.baseline
+
+    def to_json(self) -> JsonObject:
+        """Return the pair and its difference."""
+        return {**super().to_json(), "difference": self.difference}
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import attrs
+import numpy as np
 
 from ycbench_agents.evaluation.statistic.error import StatisticError
 from ycbench_agents.evaluation.statistic.library import library
@@ -14,11 +15,16 @@ from ycbench_agents.evaluation.statistic.result import Result
 from ycbench_agents.evaluation.statistic.settings import DEFAULT_SETTINGS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ycbench_agents.evaluation.statistic.settings import StatisticSettings
 
 __all__ = ["DetectableDifference", "minimal_detectable_difference", "paired_power"]
 
-_HALVINGS: Final = 60  # of a noncentrality below a thousand: down to the last digit of a double
+_HALVINGS: Final = 60  # down to the last digit of a double
+_FARTHEST: Final = 9.0  # what the normal distribution has beyond is below 1e-18
+_PANEL: Final = 0.25
+_NODES: Final = 10  # a panel
 
 
 @attrs.frozen
@@ -77,17 +83,38 @@ def minimal_detectable_difference(
 
 
 def paired_power(effect: float, seeds: int, alpha: float) -> float:
-    """Return the power of the two-sided paired t test, from the noncentral t distribution.
+    """Return the power of the two-sided paired t test: how often a noncentral t is beyond the critical values.
 
     Args:
         effect: True mean difference over the standard deviation of the differences (Cohen's dz).
         seeds: Number of pairs, two or more.
-        alpha: Level of the test.
+        alpha: Level of the test, above 0 and below 1.
+
+    Raises:
+        StatisticError: There are fewer than two pairs, or a number is out of its range.
     """
-    freedom, shift = seeds - 1, effect * math.sqrt(seeds)
+    if seeds < 2 or not 0 < alpha < 1 or not math.isfinite(effect):  # noqa: PLR2004 -- a spread takes two
+        msg = (
+            f"got an effect of {effect!r}, {seeds!r} seeds and alpha = {alpha!r}, expected a finite number, 2 or more "
+            "and a number between 0 and 1"
+        )
+        raise StatisticError(msg)
+    freedom = seeds - 1
     critical = float(library().t.ppf(1 - alpha / 2, freedom))
-    above = float(library().nct.sf(critical, freedom, shift))
-    return above + float(library().nct.cdf(-critical, freedom, shift))
+    # scipy.stats.nct (1.17) is far off for few degrees of freedom: power 0.44 for 0.50 with 2 seeds. So the integral
+    # over the standard normal part z of t = (z + shift) / sqrt(v / freedom) is worked out here, v being chi-square.
+    nodes, weights = _normal_nodes()
+    limits = freedom * ((nodes + effect * math.sqrt(seeds)) / critical) ** 2
+    return min(1.0, float(weights @ library().chi2.cdf(limits, freedom)))
+
+
+def _normal_nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return nodes and weights that integrate a function times the standard normal density."""
+    places, parts = np.polynomial.legendre.leggauss(_NODES)
+    middles = np.arange(-_FARTHEST, _FARTHEST, _PANEL) + _PANEL / 2
+    nodes = (middles[:, None] + places * _PANEL / 2).ravel()
+    weights = np.tile(parts * _PANEL / 2, middles.size) * np.exp(-(nodes**2) / 2) / math.sqrt(2 * math.pi)
+    return nodes, weights
 
 
 def _noncentrality(seeds: int, settings: StatisticSettings) -> float:
