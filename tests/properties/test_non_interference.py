@@ -11,30 +11,48 @@ import re
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ycbench_env import State, YCBenchEnv, load_config, observe
 from ycbench_env.actions import DEFAULT_GRAMMAR
-from ycbench_env.testing import HIDDEN_FIELDS, reshuffled_clients, sample_turn, with_other_hidden_fields
+from ycbench_env.testing import (
+    HIDDEN_FIELDS,
+    HIDDEN_UNLESS,
+    reshuffled_clients,
+    sample_turn,
+    with_other_hidden_fields,
+    with_other_rates,
+)
 from ycbench_env.testing.play import QUERIES, REFUSED
+from ycbench_env.testing.query_invariants import acceptable
 from ycbench_env.types import state as state_types
 from ycbench_env.types.evolve import evolve
 from ycbench_env.units import iso_time
 from ycbench_env.wrappers import ScratchpadMemory
 
-CONFIG: Final = load_config(
-    {"world": {"task_progress_milestones": [0.4, 0.8], "loyalty_rat_fraction": 0.5}, "sim": {"horizon_years": 4}},
-    environ={},
-)
+_TABLES: Final[dict[str, Any]] = {
+    "world": {"task_progress_milestones": [0.4, 0.8], "loyalty_rat_fraction": 0.5},
+    "sim": {"horizon_years": 4},
+}
+CONFIG: Final = load_config(_TABLES, environ={})
+HIDING: Final = {
+    "classic": load_config(
+        {"extends": "classic-hard", "world": {"num_market_tasks": 60, "initial_prestige_level": 3.0}}, environ={}
+    ),
+    "with clients": load_config(CONFIG, overrides={"world": {"skill_rates_visible": False}}),
+}
+"""Worlds in which skills are hidden."""
+
 HELP: Final = ("--help", *(f"{spec.name} --help" for spec in DEFAULT_GRAMMAR.commands))
 
 
 @cache
-def played(seed: int, turns: int) -> State:
+def played(seed: int, turns: int, rules: str = "") -> State:
     """A state of an episode, reached by sampled turns; always with work under way."""
-    env = YCBenchEnv(CONFIG)
+    env = YCBenchEnv(HIDING.get(rules, CONFIG))
     env.reset(seed=seed)
     rng = random.Random(f"{seed} {turns}")
     for _ in range(turns):
@@ -42,10 +60,11 @@ def played(seed: int, turns: int) -> State:
         env.step(sample_turn(kept, rng))
         if env.get_state().end_reason is not None:
             env.set_state(kept)
-    for slot in (3, 8):
-        task_id = env.get_state().market[slot].task_id
-        one = f"--task-id {task_id}"
+    for _ in range(2):
+        state = env.get_state()
+        one = f"--task-id {next(task.task_id for task in state.market if acceptable(state, task))}"
         env.step(f"task accept {one} && task assign {one} --employees Emp_1,Emp_2 && task dispatch {one}")
+    assert env.get_state().status_counts["active"] > 1
     return evolve(env.get_state(), idle_turns=0)  # so that a turn of questions moves no time
 
 
@@ -59,11 +78,14 @@ def questions(state: State) -> list[str]:
     planned = [task.task_id for task in state.tasks if task.status == "planned" and not task.team]
     demanding = [task.task_id for task in state.market if task.required_prestige * 1000 > max(state.prestige_milli)]
     trusting = [
-        task.task_id for task in state.market if task.required_trust * 1000 > state.client(task.client_name).trust_milli
+        task.task_id
+        for task in state.market
+        if (client := state.client_of(task)) and task.required_trust * 1000 > client.trust_milli
     ]
     return [
         *QUERIES,
         "market browse --limit 9999",
+        "market browse --required-prestige-lte 2",
         *(f"task inspect --task-id {task_id}" for task_id in ids),
         *HELP,
         *REFUSED,
@@ -125,14 +147,103 @@ def test_accepting_a_first_task_of_a_client_does_not_tell_its_loyalty(data: st.D
     assert answers[0] == answers[1]
 
 
+# ---- skills, where a setting hides them
+
+
+@settings(max_examples=30)
+@given(data=st.data(), seed=st.integers(0, 3), rules=st.sampled_from(sorted(HIDING)))
+def test_states_that_differ_in_hidden_skills_only_look_the_same(data: st.DataObject, seed: int, rules: str) -> None:
+    state = played(seed, data.draw(st.sampled_from([0, 8, 30])), rules)
+    other = data.draw(with_other_rates(state))
+    assert seen(other) == seen(data.draw(with_other_hidden_fields(state))) == seen(state)
+    assert spoken_of(other) == spoken_of(state)
+
+
+def test_the_same_states_look_different_where_skills_are_visible() -> None:
+    state = played(1, 8)
+    better = faster(state)
+    assert seen(better) != seen(state)
+    assert spoken_of(better) == spoken_of(state)  # in answers about tasks there is nothing to see of skills anyway
+    hiding = evolve(state, config=HIDING["with clients"])
+    assert seen(evolve(better, config=hiding.config)) == seen(hiding)
+
+
+@pytest.mark.parametrize("rules", sorted(HIDING))
+def test_a_picture_does_not_show_hidden_skills(rules: str) -> None:
+    state = played(2, 8, rules)
+    better = faster(state)
+    assert np.array_equal(picture(better), picture(state))
+
+
+def faster(state: State) -> State:
+    """A state whose staff works more than half as fast again."""
+    staff = tuple(
+        evolve(one, rates_e4=tuple(rate * 8 // 5 + 12_345 for rate in one.rates_e4)) for one in state.employees
+    )
+    return evolve(state, employees=staff)
+
+
+def picture(state: State) -> Any:
+    """The pixels of a state."""
+    env = YCBenchEnv(state.config, render_mode="rgb_array")
+    env.set_state(state)
+    return env.render()
+
+
+def spoken_of(state: State) -> tuple[Any, ...]:
+    """What an agent hears when it takes work on and gives it up, which passes no time; and what programs print."""
+    env: Any = ScratchpadMemory(YCBenchEnv(state.config))
+    env.reset(seed=0)
+    env.unwrapped.set_state(state)
+    shown = repr(state), repr(env), repr(env.observation_space), repr(env.action_space)
+    task_id = next(task.task_id for task in state.market if acceptable(state, task))
+    own_id = next(task.task_id for task in state.tasks if task.status == "active")
+    commands = [
+        f"accept --task-id {task_id}",
+        f"assign --task-id {task_id} --employees Emp_2,Emp_1",
+        f"dispatch --task-id {task_id}",
+        f"inspect --task-id {task_id}",
+        f"assign --task-id {own_id} --employees Emp_1,Emp_3",
+        f"cancel --task-id {own_id} --reason slow",
+    ]
+    observation, *numbers, info = env.step("\n".join(f"task {command}" for command in commands))
+    assert all(result["ok"] for result in info["results"])
+    return *shown, _plain(observation), *numbers, info
+
+
+def test_an_episode_of_hidden_skills_never_names_a_rate() -> None:
+    env: Any = ScratchpadMemory(YCBenchEnv(HIDING["classic"], render_mode="ansi"))
+    env.reset(seed=5)
+    rng = random.Random(5)
+    finished = 0
+    for number in range(60):
+        state = env.unwrapped.get_state()
+        if state.end_reason is not None:
+            break
+        observation, *_, info = env.step(questions(state) if number % 10 == 0 else sample_turn(state, rng))
+        text = f"{_plain(observation)}\n{json.dumps(info)}\n{env.render()}"
+        assert re.findall(r"skill_rates|[^_]rates\b|per hour|an hour", text) == []
+        finished += text.count('"type": "task_completed"')
+    assert finished > 3
+
+
 def test_the_fields_that_are_varied_are_those_that_docstrings_call_hidden() -> None:
+    assert marked_fields(r"Hidden\.") == HIDDEN_FIELDS
+    for setting, fields in HIDDEN_UNLESS.items():
+        assert marked_fields(rf"Hidden unless `{setting}`\.") == fields
+    conditional = {name for fields in HIDDEN_UNLESS.values() for name in fields}
+    assert set(marked_fields("Hidden unless")) == conditional
+
+
+def marked_fields(mark: str) -> dict[str, tuple[str, ...]]:
+    """The fields whose description begins with a mark, by type."""
     marked: dict[str, tuple[str, ...]] = {}
     for name in state_types.__all__:
         text = inspect.getdoc(getattr(state_types, name)) or ""
-        fields = tuple(re.findall(r"^ *(\w+): Hidden\.", text, re.MULTILINE))
+        fields = tuple(re.findall(rf"^ *(\w+): {mark}", text, re.MULTILINE))
         if fields:
             marked[name] = fields
-    assert marked == HIDDEN_FIELDS
+    return marked
 
 
 # ---- a long run, looked through for names and values

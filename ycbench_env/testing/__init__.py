@@ -23,13 +23,20 @@ if TYPE_CHECKING:
     from ycbench_env.testing.conformance import check_conformance
     from ycbench_env.testing.invariants import check_state, check_turn
     from ycbench_env.testing.kept_figures import check_kept_figures
-    from ycbench_env.testing.perturbation import HIDDEN_FIELDS, reshuffled_clients, with_other_hidden_fields
+    from ycbench_env.testing.perturbation import (
+        HIDDEN_FIELDS,
+        HIDDEN_UNLESS,
+        reshuffled_clients,
+        with_other_hidden_fields,
+        with_other_rates,
+    )
     from ycbench_env.testing.play import sample_command, sample_turn
     from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
     from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 
 __all__ = [
     "HIDDEN_FIELDS",
+    "HIDDEN_UNLESS",
     "YCBenchMachine",
     "check_conformance",
     "check_kept_figures",
@@ -48,6 +55,7 @@ __all__ = [
     "valid_commands",
     "valid_configs",
     "with_other_hidden_fields",
+    "with_other_rates",
 ]
 
 _MODULES: Final = {
@@ -56,7 +64,13 @@ _MODULES: Final = {
     "conformance": ("check_conformance",),
     "invariants": ("check_state", "check_turn"),
     "kept_figures": ("check_kept_figures",),
-    "perturbation": ("HIDDEN_FIELDS", "reshuffled_clients", "with_other_hidden_fields"),
+    "perturbation": (
+        "HIDDEN_FIELDS",
+        "HIDDEN_UNLESS",
+        "reshuffled_clients",
+        "with_other_hidden_fields",
+        "with_other_rates",
+    ),
     "play": ("sample_command", "sample_turn"),
     "state_machine": ("YCBenchMachine", "machine_for"),
     "tiny": ("started", "tiny_config", "tiny_state"),

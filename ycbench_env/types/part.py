@@ -1,7 +1,7 @@
 """What a world is made of: staff, clients, market tasks, own tasks and bookings, as immutable values.
 
-Frozen with ``slots=False`` so that ``evolve`` can copy them fast. Fields marked "Hidden." never reach an agent. Source:
-Y-2, Y-4, Y-7.
+Frozen with ``slots=False`` so that ``evolve`` can copy them fast. Fields marked "Hidden." never reach an agent, those
+marked "Hidden unless" a setting only where that setting is true. Source: Y-2, Y-4, Y-7, K-1.2.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Employee:
         number: Counted from 1; the name is ``Emp_<number>``.
         tier: One of vocabulary.TIERS.
         salary_cents: Salary a month.
-        rates_e4: Base rate in each domain, units of 1/10,000 an hour.
+        rates_e4: Hidden unless `skill_rates_visible`. Base rate in each domain, units of 1/10,000 an hour.
     """
 
     number: int

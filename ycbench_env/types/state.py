@@ -1,7 +1,8 @@
 """The state of the world: everything that exists, hidden figures included, as immutable values.
 
 Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent may see is decided in
-``ycbench_env.observation`` alone; fields marked "Hidden." never reach an agent. Source: Y-2, Y-4, Y-7.
+``ycbench_env.observation`` alone; fields marked "Hidden." never reach an agent, those marked "Hidden unless" a setting
+only where that setting is true. Source: Y-2, Y-4, Y-7, K-1.2.
 """
 
 from __future__ import annotations
