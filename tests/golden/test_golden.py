@@ -15,7 +15,7 @@ import attrs
 import gymnasium as gym
 import pytest
 
-import ycbench_env  # noqa: F401 -- registers the ids
+from ycbench_env.registration import PRESET_OF_ID
 from ycbench_env.wrappers import ScratchpadMemory
 
 HERE: Final = Path(__file__).parent
@@ -38,6 +38,9 @@ def contract(task_id: str, team: str) -> str:
     one = f"--task-id {task_id}"
     return f"task accept {one} && task assign {one} --employees {team} && task dispatch {one}"
 
+
+_ALL_SEVEN: Final = "Emp_1,Emp_2,Emp_3,Emp_4,Emp_5,Emp_6,Emp_7"
+_BY_ID: Final = "task assign --task-id Task-4 --employee-id"
 
 PLAYTHROUGHS: Final = (
     Playthrough(
@@ -100,6 +103,25 @@ PLAYTHROUGHS: Final = (
             "company status; sim resume",
         ),
     ),
+    Playthrough(
+        name="classic_hidden_skills",
+        shows="Classic rules: tasks of nobody, skills unseen, milestones, compounding raises, payrolls on the way.",
+        env_id="YCBenchClassicHard-v0",
+        seed=1,
+        config={"world": {"initial_funds_cents": 12_000_000}},
+        turns=(
+            "company status\nemployee list\nclient list",
+            "market browse --required-prestige-lte 1 --limit 2; market browse --limit 2",
+            "task accept --task-id Task-9; task accept --task-id Task-4",
+            f"{_BY_ID} Emp_2; {_BY_ID} Emp_2; {_BY_ID} Emp_9 && task list",
+            f"task assign --task-id Task-4 --employees {_ALL_SEVEN} && task dispatch --task-id Task-4",
+            "sim resume\nsim resume\nsim resume\nsim resume",
+            "employee list; task inspect --task-id Task-4; company status",
+            f"{contract('Task-2', 'Emp_1')}\nsim resume\nreport monthly",
+            "task cancel --task-id Task-2 --reason 'one alone is too slow'",
+            "sim resume",
+        ),
+    ),
 )
 
 
@@ -128,7 +150,7 @@ def transcript(playthrough: Playthrough) -> str:
 
 
 def _preset(playthrough: Playthrough) -> dict[str, str]:
-    return {"extends": "reference"} if playthrough.env_id == "YCBenchReference-v0" else {}
+    return {"extends": PRESET_OF_ID[playthrough.env_id]}
 
 
 def _status(observation: Any) -> str:
