@@ -1,0 +1,257 @@
+"""What an agent said: commands, notes, concurrency, and what went wrong on the way."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from typing import TYPE_CHECKING, Final, cast
+
+import attrs
+
+from ycbench_agents.evaluation.measurement.client_policy import attitudes
+from ycbench_agents.evaluation.measurement.conduct_measures import (
+    Behaviour,
+    CommandCalls,
+    NotesMeasures,
+    Reliability,
+    TokenUse,
+    Transport,
+)
+from ycbench_agents.evaluation.measurement.quotient import ratio
+from ycbench_agents.evaluation.measurement.replayed import ACCEPT, ACTIONS, APPEND, WRITE
+from ycbench_agents.records.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.evaluation.measurement.replayed import ReplayedTurn, SaidCommand
+    from ycbench_agents.records import TurnRecord
+
+__all__ = ["Concurrency", "Conversation", "Notes", "Requests"]
+
+_INSPECT: Final = "task inspect"
+
+
+@attrs.define
+class Concurrency:
+    """Counts active tasks from turn to turn."""
+
+    _turns: int = 0
+    _sum_of_peaks: int = 0
+    _peak: int = 0
+    _task_us: int = 0
+    _time_us: int = 0
+
+    def add(self, turn: ReplayedTurn) -> None:
+        """Count the active tasks of a turn; their number changes only where the world does."""
+        peak = len(turn.before.active_indices)
+        for before, after in turn.steps():
+            active, passed_us = len(before.active_indices), after.now_us - before.now_us
+            self._task_us += active * passed_us
+            self._time_us += passed_us
+            peak = max(peak, len(after.active_indices))
+        self._turns += 1
+        self._sum_of_peaks += peak
+        self._peak = max(self._peak, peak)
+
+    @property
+    def by_turn(self) -> float | None:
+        """Mean over turns of the most active tasks at one moment of the turn."""
+        return ratio(self._sum_of_peaks, self._turns)
+
+    @property
+    def by_time(self) -> float | None:
+        """Mean number of active tasks over simulated time."""
+        return ratio(self._task_us, self._time_us)
+
+    @property
+    def highest(self) -> int:
+        """Most active tasks at one moment."""
+        return self._peak
+
+
+@attrs.define
+class Conversation:
+    """Counts commands from turn to turn."""
+
+    _turns: int = 0
+    _calls: Counter[str] = attrs.field(factory=Counter[str])
+    _refused: Counter[str] = attrs.field(factory=Counter[str])
+    _invalid: int = 0
+    _skipped: int = 0
+    _empty_turns: int = 0
+    _forced_advances: int = 0
+
+    def add(self, turn: ReplayedTurn) -> None:
+        """Count what was said in a turn."""
+        self._turns += 1
+        self._invalid += turn.record.invalid_commands
+        self._empty_turns += not turn.commands
+        self._forced_advances += turn.record.forced_advance
+        for said in turn.commands:
+            self._count(said)
+
+    def _count(self, said: SaidCommand) -> None:
+        if said.skipped:
+            self._skipped += 1
+        elif said.name is not None:
+            self._calls[said.name] += 1
+            self._refused[said.name] += not said.ok
+
+    def calls(self) -> tuple[CommandCalls, ...]:
+        """Return how often each command was said, sorted by name."""
+        return tuple(CommandCalls(name, self._calls[name], self._refused[name]) for name in sorted(self._calls))
+
+    def behaviour(self, concurrency: Concurrency) -> Behaviour:
+        """Return table 3 of the run."""
+        return Behaviour(
+            turns=self._turns,
+            commands=self._calls.total(),
+            scratchpad_writes=sum(self._calls[name] - self._refused[name] for name in (WRITE, APPEND)),
+            inspects=self._calls[_INSPECT],
+            accepts=self._calls[ACCEPT],
+            mean_concurrency_by_turn=concurrency.by_turn,
+            mean_concurrency_by_time=concurrency.by_time,
+            max_concurrency=concurrency.highest,
+        )
+
+    def reliability(self, totals: Mapping[str, tuple[float | None, int]]) -> Reliability:
+        """Return what went wrong.
+
+        Args:
+            totals: ``Requests.totals``.
+        """
+        refused_actions = sum(number for name, number in self._refused.items() if name in ACTIONS)
+        return Reliability(
+            invalid_commands=self._invalid,
+            skipped_commands=self._skipped,
+            refused_actions=refused_actions,
+            failed_queries=self._refused.total() - refused_actions,
+            empty_turns=self._empty_turns,
+            forced_advances=self._forced_advances,
+            refused_calls=_whole(totals, "refused_calls"),
+            unusable_replies=_whole(totals, "unusable_replies"),
+        )
+
+
+@attrs.define
+class Notes:
+    """Reads the notes as they change; a text that the next one goes on with need not be read by itself.
+
+    Args:
+        clients: Names of the clients.
+    """
+
+    clients: Sequence[str]
+    _text: str = ""
+    _writes: int = 0
+    _selected: set[str] = attrs.field(factory=set[str], init=False)
+    _avoided: set[str] = attrs.field(factory=set[str], init=False)
+
+    def add(self, turn: ReplayedTurn) -> None:
+        """Read what was noted in a turn."""
+        for said in turn.commands:
+            self._writes += said.ok and said.name in {WRITE, APPEND}
+            if said.notes is not self._text:
+                if not said.notes.startswith(f"{self._text}\n"):
+                    self._read(self._text)
+                self._text = said.notes
+
+    def _read(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Take in a text, and return whom it selects and avoids."""
+        found = attitudes(text, self.clients)
+        selected = tuple(name for name, attitude in found.items() if attitude == "select")
+        avoided = tuple(name for name, attitude in found.items() if attitude == "avoid")
+        self._selected.update(selected)
+        self._avoided.update(avoided)
+        return selected, avoided
+
+    def measures(self) -> NotesMeasures:
+        """Return what the notes said of clients up to here."""
+        final_selected, final_avoided = self._read(self._text)
+        return NotesMeasures(
+            writes=self._writes,
+            final_length=len(self._text),
+            selected=tuple(name for name in self.clients if name in self._selected),
+            avoided=tuple(name for name in self.clients if name in self._avoided),
+            final_selected=final_selected,
+            final_avoided=final_avoided,
+        )
+
+
+@attrs.define
+class Requests:
+    """Sums up what traces and transports tell."""
+
+    _tally: Tally = attrs.field(factory=lambda: Tally(0), init=False)
+    _latency_s: list[float] = attrs.field(factory=list[float], init=False)
+    _attempts: int = 0
+    _asked: int = 0
+    _faults: int = 0
+    _first: str | None = None
+    _last: str | None = None
+
+    def add(self, turn: TurnRecord) -> None:
+        """Count a turn."""
+        self._tally.add(turn)
+        self._first = self._first or turn.time
+        self._last = turn.time
+        attempts = (turn.transport or {}).get("attempts")
+        if turn.transport is not None and isinstance(attempts, int):
+            self._add_transport(turn.transport, attempts)
+
+    def _add_transport(self, transport: JsonObject, attempts: int) -> None:
+        self._asked += 1
+        self._attempts += attempts
+        latency, faults = transport.get("latency_s"), transport.get("faults")
+        self._latency_s.append(float(latency) if isinstance(latency, int | float) else 0.0)
+        self._faults += len(faults) if isinstance(faults, list) else 0
+
+    @property
+    def totals(self) -> dict[str, tuple[float | None, int]]:
+        """Sum of each count of the traces by name, None if no turn tells, and how many turns do not."""
+        totals = cast("dict[str, JsonObject]", self._tally.outcome("running", "").totals)
+        return {
+            name: (cast("float | None", total["sum"]), cast("int", total["unknown_turns"]))
+            for name, total in totals.items()
+        }
+
+    def tokens(self) -> TokenUse:
+        """Return tokens and cost."""
+        totals = self.totals
+        cost, unknown_cost_turns = totals.get("cost_usd", (None, self._tally.turns))
+        return TokenUse(
+            prompt=_whole(totals, "prompt_tokens"),
+            completion=_whole(totals, "completion_tokens"),
+            cached=_whole(totals, "cached_tokens"),
+            reasoning=_whole(totals, "reasoning_tokens"),
+            unknown_turns=max(
+                totals.get(name, (None, self._tally.turns))[1] for name in ("prompt_tokens", "completion_tokens")
+            ),
+            cost_usd=None if cost is None else float(cost),
+            unknown_cost_turns=unknown_cost_turns,
+        )
+
+    def transport(self) -> Transport:
+        """Return times and retries."""
+        return Transport(
+            latency_s=sum(self._latency_s) if self._asked else None,
+            retries=self._attempts - self._asked if self._asked else None,
+            faults=self._faults if self._asked else None,
+            wall_s=_seconds_between(self._first, self._last),
+        )
+
+
+def _whole(totals: Mapping[str, tuple[float | None, int]], name: str) -> int | None:
+    number = totals.get(name, (None, 0))[0]
+    return None if number is None else int(number)
+
+
+def _seconds_between(first: str | None, last: str | None) -> float | None:
+    """Return the seconds between two times in ISO 8601; None where there are none that can be read."""
+    try:
+        begun, ended = dt.datetime.fromisoformat(first or ""), dt.datetime.fromisoformat(last or "")
+        return (ended - begun).total_seconds()
+    except (TypeError, ValueError):  # a record made by other means may have left the times out
+        return None
