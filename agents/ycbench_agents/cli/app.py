@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from cyclopts.validators import Number
 
 from ycbench_agents.cli.console import help_output
+from ycbench_agents.cli.evaluating import EVALUATION_COMMANDS
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.options import NO_DEFAULT, SEVERAL, Files, Presets, Seeds, Settings
 from ycbench_agents.cli.planning import PLANNING_COMMANDS
@@ -102,7 +103,7 @@ def make_app() -> App:
     app.command(_export, name="export")
     app.command(_play, name="play")
     app.command(_describe, name="describe")
-    for function, name in PLANNING_COMMANDS:
+    for function, name in (*PLANNING_COMMANDS, *EVALUATION_COMMANDS):
         app.command(function, name=name)
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
     for function, name in ((_show, "show"), (_validate, "validate"), (_diff, "diff"), (_list, "list")):

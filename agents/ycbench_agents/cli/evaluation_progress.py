@@ -1,0 +1,112 @@
+"""How far an evaluation is: a bar with the time that is left on a terminal, else a line an episode."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+from ycbench_agents.cli.streams import complain, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from rich.progress import Progress
+
+    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.failure import EpisodeFailure
+    from ycbench_agents.evaluation.running import EvaluationWatcher
+
+__all__ = ["watching_evaluation"]
+
+
+@contextlib.contextmanager
+def watching_evaluation(*, quiet: bool) -> Generator[EvaluationWatcher]:
+    """Give a watcher; a quiet one tells only what is odd."""
+    if quiet:
+        yield _Quiet()
+        return
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.progress import (  # noqa: PLC0415 -- slow to import
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from ycbench_agents.cli.console import progress_output  # noqa: PLC0415 -- imports rich
+
+    columns = (
+        TextColumn("{task.fields[place]} {task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=progress_output(), transient=True) as progress:
+        yield _Bar(progress)
+
+
+class _Quiet:
+    """Tells what is odd."""
+
+    def begin(self, costs: Mapping[EpisodeKey, float], *, reused: int, tried_again: int) -> None:
+        """Show nothing."""
+
+    def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
+        """Show nothing."""
+
+    def tell(self, message: str) -> None:
+        """Write a warning to stderr."""
+        complain(f"warning: {message}")
+
+
+class _Lines(_Quiet):
+    """Writes a line an episode to stderr."""
+
+    def __init__(self) -> None:
+        self._total = self._done = 0
+
+    def begin(self, costs: Mapping[EpisodeKey, float], *, reused: int, tried_again: int) -> None:
+        """Say how much there is to do."""
+        self._total = len(costs)
+        complain(_opening(len(costs), reused, tried_again))
+
+    def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
+        """Name the episode."""
+        self._done += 1
+        complain(f"{self._done}/{self._total} {key}: {'finished' if failure is None else f'failed: {failure}'}")
+
+
+class _Bar(_Quiet):
+    """Shows the share of all episodes that is over, each counted by what it is expected to take."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("", total=None, place="")
+        self._costs: Mapping[EpisodeKey, float] = {}
+        self._done = 0
+
+    def begin(self, costs: Mapping[EpisodeKey, float], *, reused: int, tried_again: int) -> None:
+        """Say how much there is to do."""
+        self._costs = costs
+        self._progress.console.print(_opening(len(costs), reused, tried_again))
+        self._progress.update(self._task, total=sum(costs.values()), place=f"0/{len(costs)}")
+
+    def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
+        """Count the episode, and name it."""
+        self._done += 1
+        place = f"{self._done}/{len(self._costs)}"
+        self._progress.update(self._task, advance=self._costs[key], description=one_line(str(key)), place=place)
+        if failure is not None:
+            self._progress.console.print(one_line(f"failed: {key}: {failure}"))
+
+
+def _opening(planned: int, reused: int, tried_again: int) -> str:
+    again = f", {tried_again} of them failed before and are tried again" if tried_again else ""
+    before = f", {reused} were finished before" if reused else ""
+    return f"to play: {planned} episodes{again}{before}"

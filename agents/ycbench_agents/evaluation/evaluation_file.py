@@ -1,0 +1,122 @@
+"""suite.json and failures.json: what was to be played, by whom, where, and what failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Self
+
+import attrs
+
+from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.failure import EpisodeFailure
+from ycbench_agents.evaluation.player import PlayerIdentity
+from ycbench_agents.evaluation.provenance import Provenance
+from ycbench_agents.evaluation.storing import store_json
+from ycbench_agents.evaluation.suite import Suite
+from ycbench_agents.records import RecordError
+from ycbench_agents.records.strict_json import Table, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.evaluation.folder import EvaluationFolder
+
+__all__ = ["EVALUATION_FORMAT", "EvaluationFile", "key_dict", "read_failures", "store_failures"]
+
+EVALUATION_FORMAT: Final = 1
+"""Version of the form of the files of an evaluation."""
+
+
+@attrs.frozen
+class EvaluationFile:
+    """What suite.json holds.
+
+    Args:
+        suite: The suite.
+        players: Who plays each policy under each configuration.
+        provenance: Where it was played last.
+    """
+
+    suite: Suite
+    players: tuple[PlayerIdentity, ...]
+    provenance: Provenance
+
+    def to_dict(self) -> JsonObject:
+        """Return it as JSON values."""
+        return {
+            "format": EVALUATION_FORMAT,
+            "digest": self.suite.digest(),
+            "suite": self.suite.to_dict(),
+            "players": [player.to_dict() for player in self.players],
+            "provenance": self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def read(cls, folder: EvaluationFolder) -> Self:
+        """Return the suite.json of a folder.
+
+        Raises:
+            RecordError: There is none, or it is damaged or of another version.
+        """
+        table = _read(folder.suite)
+        if table is None:
+            msg = f"{folder.path}: there is no {folder.suite.name}; expected the folder that ycbench evaluate wrote"
+            raise RecordError(msg)
+        return cls(
+            suite=Suite.from_table(table.table("suite")),
+            players=tuple(
+                PlayerIdentity.from_table(Table.of(item, f"{table.place}: players")) for item in table.items("players")
+            ),
+            provenance=Provenance.from_table(table.table("provenance")),
+        )
+
+
+def _read(path: Path) -> Table | None:
+    """Return a file's object, None where there is no file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror or error}"
+        raise RecordError(msg) from None
+    table = Table.of(decode(data, str(path)), str(path))
+    if table.get("format", int) != EVALUATION_FORMAT:
+        table.refuse("format", f"{EVALUATION_FORMAT}: it is of another version of ycbench-env")
+    return table
+
+
+def key_dict(key: EpisodeKey) -> JsonObject:
+    """Return which episode it is as JSON values."""
+    return {"policy": key.policy, "preset": key.preset, "seed": key.seed, "repeat": key.repeat}
+
+
+def store_failures(folder: EvaluationFolder, failures: Mapping[EpisodeKey, EpisodeFailure]) -> None:
+    """Replace failures.json; where nothing failed there is none.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    if not failures:
+        folder.failures.unlink(missing_ok=True)
+        return
+    rows = [{**key_dict(key), **failure.to_dict()} for key, failure in sorted(failures.items(), key=lambda row: row[0])]
+    store_json(folder.failures, {"format": EVALUATION_FORMAT, "failures": [*rows]})
+
+
+def read_failures(folder: EvaluationFolder) -> dict[EpisodeKey, EpisodeFailure]:
+    """Return why episodes failed; {} where there is no failures.json.
+
+    Raises:
+        RecordError: It is damaged.
+    """
+    table = _read(folder.failures)
+    rows = [] if table is None else [Table.of(item, f"{table.place}: failures") for item in table.items("failures")]
+    return {_key(row): EpisodeFailure.from_table(row) for row in rows}
+
+
+def _key(table: Table) -> EpisodeKey:
+    return EpisodeKey(
+        table.get("policy", str), table.get("preset", str), table.get("seed", str), table.get("repeat", int)
+    )

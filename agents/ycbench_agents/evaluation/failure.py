@@ -1,0 +1,81 @@
+"""Why an episode failed."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, get_args
+
+import attrs
+
+from ycbench_agents.records.secret import secrets_in, variable_found_in
+from ycbench_agents.records.strict_json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.records.strict_json import Table
+
+__all__ = ["EpisodeFailure", "FailureKind", "failure_of"]
+
+FailureKind: TypeAlias = Literal["raised", "stopped", "time", "memory", "killed", "record", "measurement"]
+"""An error of the policy; it could not go on; a limit; its process ended; the record or its measurement is wrong."""
+
+_LONGEST: Final = 500
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
+
+
+@attrs.frozen
+class EpisodeFailure:
+    """Why an episode failed.
+
+    Args:
+        kind: What went wrong.
+        error: Class of the error.
+        text: What it says, on one line; it holds no key of the environment.
+    """
+
+    kind: FailureKind
+    error: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return it for people to read."""
+        return f"{self.error}: {self.text}" if self.text else self.error
+
+    def to_dict(self) -> JsonObject:
+        """Return it as JSON values."""
+        return {"kind": self.kind, "error": self.error, "text": self.text}
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Return what ``to_dict`` wrote.
+
+        Raises:
+            RecordError: A value is missing or of another type.
+        """
+        kind = next((each for each in get_args(FailureKind) if each == table.get("kind", str)), None)
+        if kind is None:
+            table.refuse("kind", f"one of {', '.join(get_args(FailureKind))}")
+        return cls(kind, table.get("error", str), table.get("text", str))
+
+
+def failure_of(
+    kind: FailureKind, error: BaseException, folder: Path, environ: Mapping[str, str] = os.environ
+) -> EpisodeFailure:
+    """Return the failure that an error makes.
+
+    Args:
+        kind: What went wrong.
+        error: The error. Where the same error comes again, its text is the same: addresses in memory are left out.
+        folder: Folder of the evaluation, from which paths are counted.
+        environ: Environment variables, whose keys must not be told.
+    """
+    said = " ".join(str(error).split()).replace(f"{folder}{os.sep}", "")
+    text = _ADDRESS.sub("0x...", said)[:_LONGEST]
+    variable = variable_found_in(encode(said), secrets_in(environ, {}))
+    if variable is not None:
+        text = f"withheld: it holds the value of the environment variable {variable}"
+    return EpisodeFailure(kind, type(error).__name__, text)

@@ -1,0 +1,61 @@
+"""What a worker process is given and what it gives back: plain values that any process can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.failure import EpisodeFailure
+    from ycbench_agents.evaluation.suite import Limits
+    from ycbench_env import Config
+
+__all__ = ["Job", "JobReport"]
+
+
+@attrs.frozen
+class Job:
+    """An episode for a worker process.
+
+    Args:
+        key: Which episode.
+        root: Folder of the evaluation, absolute: a worker may have another working directory.
+        name: Name of the run's folder in ``runs``, and of its marker.
+        config: Configuration.
+        seed: Run seed.
+        policy: Name of the policy.
+        parameters: Its parameters.
+        limits: What the episode may use.
+        parent: Number of the process that hands out the jobs, None where it may be on another machine.
+        import_path: Folder in which a policy of one's own may lie, None where none plays.
+    """
+
+    key: EpisodeKey
+    root: Path = attrs.field(converter=Path)
+    name: str
+    config: Config
+    seed: int = attrs.field(repr=False)
+    policy: str
+    parameters: JsonObject
+    limits: Limits
+    parent: int | None = None
+    import_path: str | None = None
+
+
+@attrs.frozen
+class JobReport:
+    """What came of a job.
+
+    Args:
+        key: Which episode.
+        failure: Why it failed, None where its record is finished.
+        warnings: What was odd on the way, for people to read.
+    """
+
+    key: EpisodeKey
+    failure: EpisodeFailure | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,129 @@
+"""Limits of time and memory around what a worker process plays, as far as the system has them."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import FrameType
+
+__all__ = ["GRACE_S", "EpisodeTimeoutError", "ended_with_parent", "limited_memory", "limited_time", "uninterrupted"]
+
+GRACE_S: Final = 5.0
+"""How long after its limit an episode that does not let itself be interrupted ends its process, in seconds."""
+
+_MIB: Final = 2**20
+_AGAIN_S: Final = 1.0  # an error that somebody swallowed is raised again
+_LOOK_S: Final = 0.5
+
+
+class EpisodeTimeoutError(BaseException):
+    """An episode took too long; no policy's ``except Exception`` holds it up."""
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextlib.contextmanager
+def limited_time(seconds: float, dump: TextIO, grace_s: float = GRACE_S) -> Generator[None]:
+    """Interrupt what takes longer, and end the process where that does not help.
+
+    Only a main thread can be interrupted; elsewhere, and where a library does not come back, the process ends after the
+    grace, having written where it was.
+
+    Args:
+        seconds: Wall-clock time from now on.
+        dump: Where the end of the process is told; a real file.
+        grace_s: Wall-clock time between the two, in seconds.
+
+    Raises:
+        EpisodeTimeoutError: It took longer.
+    """
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        msg = f"took longer than {seconds:g} seconds; see limits.seconds of the suite"
+        raise EpisodeTimeoutError(msg)
+
+    faulthandler.dump_traceback_later(seconds + grace_s, exit=True, file=dump)
+    soft = hasattr(signal, "SIGALRM") and _in_main_thread()
+    before = signal.signal(signal.SIGALRM, interrupt) if soft else None
+    try:
+        if soft:
+            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
+        yield
+    finally:
+        if soft:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
+
+
+@contextlib.contextmanager
+def limited_memory(mib: int) -> Generator[None]:
+    """Refuse memory beyond what the process has now and so much more; where the system can, as Linux does.
+
+    What is refused raises MemoryError.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource  # noqa: PLC0415 -- Windows has none
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = _address_space() + mib * _MIB
+    bounds = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *bounds]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _address_space() -> int:
+    """Return the address space of this process, in bytes."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Generator[None]:
+    """Leave Ctrl-C, which a terminal sends to every process, to the one that hands out the episodes."""
+    if not _in_main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def ended_with_parent(parent: int | None) -> Generator[None]:
+    """End this process as soon as its parent is gone, so that nobody plays on behind a sweep that was killed.
+
+    Args:
+        parent: Number of the parent process; None where it may be on another machine.
+    """
+    over = threading.Event()
+    if parent is not None:
+        threading.Thread(target=_watch, args=(parent, over), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _watch(parent: int, over: threading.Event) -> None:
+    while not over.wait(_LOOK_S):
+        if os.getppid() != parent:
+            os._exit(1)

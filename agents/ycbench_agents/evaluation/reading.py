@@ -1,0 +1,113 @@
+"""Reading an evaluation: every planned episode and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ycbench_agents.evaluation.episode import Episode
+from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures
+from ycbench_agents.evaluation.folder import EvaluationFolder
+from ycbench_agents.evaluation.measured import read_measures
+from ycbench_agents.evaluation.planned import planned_episodes
+from ycbench_agents.records import RecordError, read_run
+from ycbench_agents.records.reading import RUN_FILE, find_run
+from ycbench_agents.records.record import identity_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.failure import EpisodeFailure
+    from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.planned import PlannedEpisode
+    from ycbench_agents.evaluation.provenance import Provenance
+    from ycbench_agents.evaluation.suite import Suite
+    from ycbench_agents.records import RunRecord
+
+__all__ = ["Evaluation", "read_evaluation", "recorded_run"]
+
+
+@attrs.frozen
+class Evaluation:
+    """An evaluation as it lies in its folder.
+
+    Args:
+        folder: The folder.
+        suite: What was to be played.
+        episodes: Every planned episode, in the order of the suite.
+        provenance: Where it was played last.
+    """
+
+    folder: Path
+    suite: Suite
+    episodes: tuple[Episode, ...]
+    provenance: Provenance
+
+    def measures(self) -> dict[EpisodeKey, RunMeasures]:
+        """Return the measures of the finished episodes, in the order of the suite.
+
+        Raises:
+            RecordError: A finished episode has none of this version; ``ycbench evaluate`` makes them.
+        """
+        return dict(self._measures())
+
+    def _measures(self) -> Iterator[tuple[EpisodeKey, RunMeasures]]:
+        for episode in self.episodes:
+            if episode.status != "finished" or episode.record is None:
+                continue
+            measures = read_measures(episode.record.folder)
+            if measures is None:
+                msg = f"{episode.record.folder}: no measures of this version are there; run ycbench evaluate again"
+                raise RecordError(msg)
+            yield episode.key, measures
+
+
+def read_evaluation(folder: Path | str) -> Evaluation:
+    """Return the evaluation in a folder, finished or not.
+
+    Raises:
+        RecordError: There is none, or one of its files is damaged.
+    """
+    place = EvaluationFolder(folder)
+    file = EvaluationFile.read(place)
+    seeds = (
+        {seed: int(seed) for seed in file.suite.seeds} if file.suite.seed_hash is None else _played_seeds(file, place)
+    )
+    planned = planned_episodes(file.suite, file.players, seeds, file.provenance.version)
+    failures = read_failures(place)
+    known = {each.key: _episode(place, each, failures.get(each.key)) for each in planned}
+    episodes = tuple(known.get(key) or _unknown(key, failures.get(key)) for key in file.suite.episodes())
+    return Evaluation(place.path, file.suite, episodes, file.provenance)
+
+
+def _played_seeds(file: EvaluationFile, folder: EvaluationFolder) -> dict[str, int]:
+    """Return the secret seeds of a held-out suite, as far as runs tell them, by their hashes."""
+    paths = sorted(folder.runs.glob(f"*/{RUN_FILE}"))
+    seeds = sorted({read_run(path.parent).identity.seed for path in paths})
+    return {} if file.suite.seed_hash is None else {file.suite.seed_hash.of(seed): seed for seed in seeds}
+
+
+def _unknown(key: EpisodeKey, failure: EpisodeFailure | None) -> Episode:
+    """Return an episode that there is no run of."""
+    return Episode(key, "missing") if failure is None else Episode(key, "failed", str(failure))
+
+
+def _episode(folder: EvaluationFolder, planned: PlannedEpisode, failure: EpisodeFailure | None) -> Episode:
+    record = recorded_run(folder, planned)
+    if failure is not None:
+        return Episode(planned.key, "failed", str(failure), record)
+    if record is None or not record.is_finished:
+        return Episode(planned.key, "missing", None, record)
+    return Episode(planned.key, "finished", None, record)
+
+
+def recorded_run(folder: EvaluationFolder, planned: PlannedEpisode) -> RunRecord | None:
+    """Return the run of an episode; None where there is none, or one of another version, or a damaged one."""
+    try:
+        record = find_run(folder.runs / planned.name)
+    except RecordError:
+        return None
+    return None if record is None or identity_differences(record.identity, planned.identity) else record

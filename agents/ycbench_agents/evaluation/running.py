@@ -1,0 +1,292 @@
+"""Playing a suite into the folder of its evaluation: what is there is kept, the rest is played."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import attrs
+
+from ycbench_agents.evaluation.cost import expected_cost
+from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures, store_failures
+from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
+from ycbench_agents.evaluation.job import Job
+from ycbench_agents.evaluation.measured import read_measures, store_measures
+from ycbench_agents.evaluation.planned import PlannedEpisode, planned_episodes
+from ycbench_agents.evaluation.provenance import Provenance
+from ycbench_agents.evaluation.reading import Evaluation, read_evaluation, recorded_run
+from ycbench_agents.evaluation.results import results_document
+from ycbench_agents.evaluation.storing import store_json
+from ycbench_agents.evaluation.sweep import play_jobs
+from ycbench_agents.records import PlayedRun, RecordError, RunFailure, RunPlan, Runtime, play_many
+from ycbench_agents.records.origin import package_version
+from ycbench_agents.records.reading import TURNS_FILE, whole_lines
+from ycbench_env import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from ycbench_agents.base import Json
+    from ycbench_agents.evaluation.backend import Pool
+    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.folder import EvaluationFolder
+    from ycbench_agents.evaluation.player import Player
+    from ycbench_agents.evaluation.suite_file import LoadedSuite
+    from ycbench_agents.records import RunRecord, RunResult
+
+__all__ = ["EvaluationBusyError", "EvaluationPlan", "EvaluationWatcher", "PlayedEvaluation", "evaluate"]
+
+
+class EvaluationBusyError(RecordError):
+    """Another process is playing into the folder."""
+
+
+class EvaluationWatcher(Protocol):
+    """Is told how far an evaluation is."""
+
+    def begin(self, costs: Mapping[EpisodeKey, float], *, reused: int, tried_again: int) -> None:
+        """These episodes are to be played, each with what it is expected to cost."""
+        ...
+
+    def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
+        """An episode is over."""
+        ...
+
+    def tell(self, message: str) -> None:
+        """Something was odd."""
+        ...
+
+
+@attrs.frozen
+class EvaluationPlan:
+    """What is to be played.
+
+    Args:
+        loaded: The suite.
+        players: Who plays, by label of the policy and label of the configuration.
+        folder: Folder of the evaluation.
+        chosen: Labels of the policies that are played now; None for all.
+        overrides: Settings that options and variables decided, as JSON objects.
+        import_path: Folder in which a policy of one's own may lie.
+    """
+
+    loaded: LoadedSuite
+    players: Mapping[tuple[str, str], Player]
+    folder: EvaluationFolder
+    chosen: frozenset[str] | None = None
+    overrides: tuple[Json, ...] = ()
+    import_path: str | None = None
+
+    def player(self, key: EpisodeKey) -> Player:
+        """Return who plays an episode."""
+        return self.players[key.policy, key.preset]
+
+
+@attrs.frozen
+class PlayedEvaluation:
+    """An evaluation after ``evaluate``.
+
+    Args:
+        evaluation: What is there now.
+        interrupted: Whether Ctrl-C ended it.
+    """
+
+    evaluation: Evaluation
+    interrupted: bool
+
+
+_RUNTIME = Runtime()
+
+
+def evaluate(
+    plan: EvaluationPlan, pool: Pool, watcher: EvaluationWatcher, runtime: Runtime = _RUNTIME
+) -> PlayedEvaluation:
+    """Play what is missing of a suite, write suite.json, failures.json and results.json, and return what is there then.
+
+    Finished episodes of the same configuration, seed, policy, settings and version are left alone. What failed before
+    is tried again. Ctrl-C ends the playing, not the program; whatever ends it, the same call goes on.
+
+    Args:
+        plan: What to play.
+        pool: Where policies that ask nobody are played; those that wait for answers are played in this process.
+        watcher: Is told how far it is.
+        runtime: Clock and environment.
+
+    Raises:
+        EvaluationBusyError: Another process is playing into the folder.
+        RecordError: A file in the folder is damaged, or nothing can be written there.
+        WorkerLostError: Processes cannot be had.
+    """
+    folder = plan.folder
+    for path in (folder.runs, folder.playing):
+        path.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        session = _Session.begun(plan, watcher, runtime)
+        interrupted = False
+        try:
+            session.play(pool)
+        except KeyboardInterrupt:
+            interrupted = True
+        evaluation = read_evaluation(folder.path)
+        store_json(folder.results, results_document(evaluation))
+    return PlayedEvaluation(evaluation, interrupted)
+
+
+@contextlib.contextmanager
+def _locked(folder: EvaluationFolder) -> Generator[None]:
+    """Keep everybody else from playing into a folder; the system gives it free when the process ends in any way."""
+    try:
+        import filelock  # noqa: PLC0415 -- an optional library
+    except ImportError as error:
+        msg = "playing a suite needs filelock: pip install 'ycbench-env[evaluation]'"
+        raise MissingExtraError(msg) from error
+    lock = filelock.FileLock(folder.lock, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        msg = f"{folder.path}: another ycbench evaluate is playing there; wait for it, or choose another --out"
+        raise EvaluationBusyError(msg) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@attrs.define
+class _Session:
+    """One process's part in an evaluation."""
+
+    plan: EvaluationPlan
+    watcher: EvaluationWatcher
+    runtime: Runtime
+    planned: tuple[PlannedEpisode, ...]
+    failures: dict[EpisodeKey, EpisodeFailure]
+
+    @classmethod
+    def begun(cls, plan: EvaluationPlan, watcher: EvaluationWatcher, runtime: Runtime) -> _Session:
+        """Write suite.json, forget what a killed process left, and return the session."""
+        suite, version = plan.loaded.suite, package_version()
+        players = tuple(
+            plan.players[policy.label, preset.label].identity(policy, preset.label)
+            for policy in suite.policies
+            for preset in suite.presets
+        )
+        provenance = Provenance(version, runtime.origin(runtime.now()), plan.overrides)
+        store_json(plan.folder.suite, EvaluationFile(suite, players, provenance).to_dict())
+        for marker in plan.folder.playing.iterdir():
+            marker.unlink(missing_ok=True)
+        keys = set(suite.episodes())
+        failures = {key: why for key, why in read_failures(plan.folder).items() if key in keys}
+        return cls(plan, watcher, runtime, planned_episodes(suite, players, plan.loaded.seeds, version), failures)
+
+    def play(self, pool: Pool) -> None:
+        """Play what is missing."""
+        chosen = self.plan.chosen
+        asked = [each for each in self.planned if chosen is None or each.key.policy in chosen]
+        left = [each for each in asked if each.key in self.failures or not _is_done(self.plan.folder, each)]
+        left.sort(key=lambda each: -expected_cost(each.identity.policy))  # the longest first; the sort is stable
+        costs = {each.key: expected_cost(each.identity.policy) for each in left}
+        tried_again = sum(each.key in self.failures for each in left)
+        self.watcher.begin(costs, reused=len(asked) - len(left), tried_again=tried_again)
+        waiting = [each for each in left if self.plan.player(each.key).deliberates]
+        self._play_jobs([each for each in left if each not in waiting], pool)
+        if waiting:
+            asyncio.run(self._play_waiting(waiting))
+
+    def _play_jobs(self, planned: Sequence[PlannedEpisode], pool: Pool) -> None:
+        if not planned:
+            return
+        jobs = [self._job(each, pool) for each in planned]
+        with pool.connected(), contextlib.closing(play_jobs(jobs, pool)) as reports:
+            for report in reports:
+                for message in report.warnings:
+                    self.watcher.tell(message)
+                self._end(report.key, report.failure)
+
+    def _job(self, planned: PlannedEpisode, pool: Pool) -> Job:
+        parameters = planned.identity.settings["parameters"]
+        configs = {preset.label: preset.config for preset in self.plan.loaded.suite.presets}
+        return Job(
+            key=planned.key,
+            root=Path(self.plan.folder.path).absolute(),
+            name=planned.name,
+            config=configs[planned.key.preset],
+            seed=planned.identity.seed,
+            policy=planned.identity.policy,
+            parameters=parameters if isinstance(parameters, dict) else {},
+            limits=self.plan.loaded.suite.limits,
+            parent=os.getpid() if pool.is_local else None,
+            import_path=self.plan.import_path,
+        )
+
+    def _end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
+        """Keep what came of an episode."""
+        before = self.failures.get(key)
+        if failure is None:
+            self.failures.pop(key, None)
+        else:
+            self.failures[key] = failure
+        if failure != before:
+            store_failures(self.plan.folder, self.failures)
+        self.watcher.end(key, failure)
+
+    async def _play_waiting(self, planned: Sequence[PlannedEpisode]) -> None:
+        """Play policies that wait for answers, many at once in this process."""
+        suite = self.plan.loaded.suite
+        gate = asyncio.Semaphore(suite.concurrency)
+
+        async def play(each: PlannedEpisode) -> None:
+            async with gate:
+                [result] = await play_many([self._run_plan(each)], runtime=self.runtime)
+                self._end(each.key, await asyncio.to_thread(self._judged, result))
+
+        async with asyncio.TaskGroup() as group:
+            for each in planned:
+                group.create_task(play(each))
+
+    def _run_plan(self, planned: PlannedEpisode) -> RunPlan:
+        player = self.plan.player(planned.key)
+        return RunPlan(
+            folder=self.plan.folder.runs / planned.name,
+            config=planned.identity.config,
+            seed=planned.identity.seed,
+            policy=player.make(),
+            name=planned.identity.policy,
+            settings=player.settings,
+            model=player.model,
+            max_turns=planned.identity.max_turns,
+        )
+
+    def _judged(self, result: RunResult) -> EpisodeFailure | None:
+        """Return why a run failed; one that is finished is measured."""
+        root = self.plan.folder.path
+        try:
+            return _failure(result, root)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the other runs go on
+            return failure_of("measurement", error, root, self.runtime.environ)
+
+
+def _failure(result: RunResult, root: Path) -> EpisodeFailure | None:
+    match result:
+        case RunFailure(error=RecordError() as error):
+            return failure_of("record", error, root)
+        case RunFailure(error=error):
+            return failure_of("raised", error, root)
+        case PlayedRun(record=record) if record.is_finished:
+            store_measures(record)
+            return None
+        case PlayedRun(record=record):
+            return EpisodeFailure("stopped", "PolicyStoppedError", record.outcome.reason or "")
+
+
+def _is_done(folder: EvaluationFolder, planned: PlannedEpisode) -> bool:
+    """Return whether an episode is played and measured, and no turn of it is lost."""
+    record = recorded_run(folder, planned)
+    return record is not None and record.is_finished and _is_whole(record) and read_measures(record.folder) is not None
+
+
+def _is_whole(record: RunRecord) -> bool:
+    return whole_lines(record.folder / TURNS_FILE).count >= (record.outcome.turns or 0)

@@ -1,0 +1,230 @@
+"""A suite: which policies play which configurations with which seeds; a frozen value without secrets."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final, Self, cast
+
+import attrs
+
+from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.heldout import SeedHash
+from ycbench_agents.records import RecordError
+from ycbench_agents.records.strict_json import Table, encode
+from ycbench_env import Config, ConfigError, load_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ycbench_agents.base import Json, JsonObject
+
+__all__ = ["DEFAULT_CONCURRENCY", "Limits", "Suite", "SuitePolicy", "SuitePreset"]
+
+_DEFAULT_SECONDS: Final = 600
+_DEFAULT_MEMORY_MIB: Final = 2048
+DEFAULT_CONCURRENCY: Final = 4
+
+
+@attrs.frozen
+class SuitePolicy:
+    """A row of a suite: a policy with its parameters.
+
+    Args:
+        label: What tables call it; no two of a suite are alike.
+        name: Name of the policy, or ``module:Class``.
+        parameters: Its parameters, plain JSON.
+        model: Name of its language model, None where it has none, or the command line names it.
+        base_url: Address of the model's server, None for the usual one; without a password.
+        system_prompt: File with a template of the system prompt.
+        prices: Files with prices of models.
+    """
+
+    label: str
+    name: str
+    parameters: JsonObject = attrs.field(factory=dict)  # pyright: ignore[reportUnknownVariableType] -- attrs' factory
+    model: str | None = None
+    base_url: str | None = None
+    system_prompt: Path | None = None
+    prices: tuple[Path, ...] = ()
+
+    def to_dict(self) -> JsonObject:
+        """Return it as JSON values; files, which are found where the suite is played, by their names alone."""
+        return {
+            "label": self.label,
+            "name": self.name,
+            "parameters": self.parameters,
+            "model": self.model,
+            "base_url": self.base_url,
+            "system_prompt": None if self.system_prompt is None else self.system_prompt.name,
+            "prices": [path.name for path in self.prices],
+        }
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Return what ``to_dict`` wrote, without files.
+
+        Raises:
+            RecordError: A value is missing or of another type.
+        """
+        return cls(
+            label=table.get("label", str),
+            name=table.get("name", str),
+            parameters=table.table("parameters").values,
+            model=table.optional("model", str),
+            base_url=table.optional("base_url", str),
+        )
+
+
+@attrs.frozen
+class SuitePreset:
+    """A configuration that a suite plays.
+
+    Args:
+        label: What tables call it; no two of a suite are alike.
+        config: The resolved configuration.
+    """
+
+    label: str
+    config: Config
+
+    def to_dict(self) -> JsonObject:
+        """Return it as JSON values."""
+        config = cast("JsonObject", self.config.to_dict())
+        return {"label": self.label, "digest": self.config.digest(), "config": config}
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Return what ``to_dict`` wrote.
+
+        Raises:
+            RecordError: A value is missing, or it is no configuration of this version.
+        """
+        try:
+            config = load_config(table.table("config").values, environ={})
+        except ConfigError as error:
+            msg = f"{table.place}: config: {error}"
+            raise RecordError(msg) from None
+        if config.digest() != table.get("digest", str):
+            table.refuse("digest", f"{config.digest()}, the digest of its configuration; the file was changed")
+        return cls(table.get("label", str), config)
+
+
+@attrs.frozen
+class Limits:
+    """What one episode of a scripted policy may use; a language model has budgets of its own.
+
+    Args:
+        seconds: Wall-clock time of an episode and its measurement.
+        memory_mib: Address space beyond what its process had before, in MiB.
+        max_turns: Turns after which an episode is cut off, for every policy; None for no limit.
+    """
+
+    seconds: int = _DEFAULT_SECONDS
+    memory_mib: int = _DEFAULT_MEMORY_MIB
+    max_turns: int | None = None
+
+    def to_dict(self) -> JsonObject:
+        """Return them as JSON values."""
+        return {"seconds": self.seconds, "memory_mib": self.memory_mib, "max_turns": self.max_turns}
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Return what ``to_dict`` wrote.
+
+        Raises:
+            RecordError: A value is missing or of another type.
+        """
+        return cls(table.get("seconds", int), table.get("memory_mib", int), table.optional("max_turns", int))
+
+
+@attrs.frozen
+class Suite:
+    """Which episodes an evaluation plays: every policy under every configuration with every seed, so many times.
+
+    Args:
+        name: Name of the suite.
+        description: What it is for.
+        policies: Who plays.
+        presets: Configurations.
+        seeds: Run seeds as text; of a held-out suite their salted hashes.
+        seed_hash: How seeds were hashed; None where they are public.
+        repeats: How often each episode is played.
+        limits: What an episode may use.
+        concurrency: How many runs of language models are played at once.
+    """
+
+    name: str
+    description: str
+    policies: tuple[SuitePolicy, ...]
+    presets: tuple[SuitePreset, ...]
+    seeds: tuple[str, ...]
+    seed_hash: SeedHash | None = None
+    repeats: int = 1
+    limits: Limits = attrs.field(factory=Limits)
+    concurrency: int = DEFAULT_CONCURRENCY
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether its seeds are secret."""
+        return self.seed_hash is not None
+
+    def episodes(self) -> tuple[EpisodeKey, ...]:
+        """Return every planned episode, repeats fastest, then seeds, presets and policies."""
+        return tuple(
+            EpisodeKey(policy.label, preset.label, seed, repeat)
+            for policy in self.policies
+            for preset in self.presets
+            for seed in self.seeds
+            for repeat in range(1, self.repeats + 1)
+        )
+
+    def to_dict(self) -> JsonObject:
+        """Return the suite as JSON values; it holds no secret seed."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "policies": [policy.to_dict() for policy in self.policies],
+            "presets": [preset.to_dict() for preset in self.presets],
+            "seeds": list(self.seeds),
+            "seed_hash": None if self.seed_hash is None else self.seed_hash.to_dict(),
+            "repeats": self.repeats,
+            "limits": self.limits.to_dict(),
+            "concurrency": self.concurrency,
+        }
+
+    @classmethod
+    def from_table(cls, table: Table) -> Self:
+        """Return what ``to_dict`` wrote.
+
+        Raises:
+            RecordError: A value is missing or of another type.
+        """
+        hashed = table.optional_table("seed_hash")
+        return cls(
+            name=table.get("name", str),
+            description=table.get("description", str),
+            policies=tuple(SuitePolicy.from_table(row) for row in _rows(table, "policies")),
+            presets=tuple(SuitePreset.from_table(row) for row in _rows(table, "presets")),
+            seeds=tuple(str(seed) for seed in table.items("seeds")),
+            seed_hash=None if hashed is None else SeedHash.from_table(hashed),
+            repeats=table.get("repeats", int),
+            limits=Limits.from_table(table.table("limits")),
+            concurrency=table.get("concurrency", int),
+        )
+
+    def digest(self) -> str:
+        """Return the SHA-256, as hex, of all that decides what is played.
+
+        Names, descriptions, time, memory and concurrency change no result, so they do not count.
+        """
+        values = self.to_dict()
+        for name in ("name", "description", "limits", "concurrency"):
+            del values[name]
+        presets: list[Json] = [[preset.label, preset.config.digest()] for preset in self.presets]
+        decisive = {**values, "presets": presets, "max_turns": self.limits.max_turns}
+        return hashlib.sha256(encode(decisive, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _rows(table: Table, key: str) -> list[Table]:
+    """Return the objects of a list."""
+    return [Table.of(item, f"{table.place}: {key}[{place}]") for place, item in enumerate(table.items(key))]

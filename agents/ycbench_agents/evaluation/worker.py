@@ -1,0 +1,193 @@
+"""What a worker process does: play one episode into its folder, within limits, whatever its policy does."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+import warnings
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.base import PolicyStoppedError
+from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
+from ycbench_agents.evaluation.folder import EvaluationFolder
+from ycbench_agents.evaluation.job import Job, JobReport
+from ycbench_agents.evaluation.limits import (
+    EpisodeTimeoutError,
+    ended_with_parent,
+    limited_memory,
+    limited_time,
+    uninterrupted,
+)
+from ycbench_agents.evaluation.measured import store_measures
+from ycbench_agents.evaluation.measurement import MeasurementError
+from ycbench_agents.records import (
+    RecordError,
+    RecordWarning,
+    RunBusyError,
+    RunPlan,
+    RunRecord,
+    Runtime,
+    play_run_sync,
+)
+from ycbench_agents.records.files import DiskFiles
+from ycbench_agents.records.reading import RUN_FILE, TURNS_FILE
+from ycbench_agents.registry import make_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ycbench_agents.evaluation.failure import FailureKind
+
+__all__ = ["marker_of", "play_job", "was_stopped_by_its_limit"]
+
+_WAIT_S: Final = 0.2
+_PATIENCE: Final = 50  # so often a record that is still being written is waited for
+_KINDS: Final[Mapping[FailureKind, type[BaseException]]] = MappingProxyType(
+    {
+        "time": EpisodeTimeoutError,
+        "memory": MemoryError,
+        "measurement": MeasurementError,
+        "record": RecordError,
+        "stopped": PolicyStoppedError,
+    }
+)
+
+
+class _HastyFiles(DiskFiles):
+    """Files that do not wait for the disk: a kill loses nothing, and what a power failure loses is played again."""
+
+    def sync(self, path: Path) -> None:
+        """Do not wait."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Do not wait."""
+
+
+def marker_of(job: Job) -> Path:
+    """Return the file that is there while a job is being played, and stays when its process is killed."""
+    return EvaluationFolder(job.root).playing / job.name
+
+
+def was_stopped_by_its_limit(job: Job) -> bool:
+    """Return whether a process wrote, before it ended, that the time was over."""
+    try:
+        return marker_of(job).stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def play_job(job: Job) -> JobReport:
+    """Play an episode, or go on with it, measure it, and return what came of it.
+
+    Nothing that a policy raises gets out. What ends the process leaves the marker.
+    """
+    with uninterrupted(), ended_with_parent(job.parent), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", RecordWarning)
+        failure = _failure(job)
+    return JobReport(job.key, failure, tuple(str(each.message) for each in caught))
+
+
+def _failure(job: Job) -> EpisodeFailure | None:
+    """Play an episode and return why it failed, None where it did not."""
+    try:
+        with (
+            marker_of(job).open("w", encoding="utf-8") as marker,
+            limited_time(job.limits.seconds, marker),
+            limited_memory(job.limits.memory_mib) if job.parent is not None else contextlib.nullcontext(),
+            contextlib.redirect_stdout(sys.stderr),  # stdout is for results
+        ):
+            store_measures(_record(job))
+    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is this episode's failure
+        failure = _named(job, error)
+    else:
+        failure = None
+    marker_of(job).unlink(missing_ok=True)
+    return failure
+
+
+def _kind(error: BaseException) -> FailureKind:
+    for kind, cls in _KINDS.items():
+        if isinstance(error, cls):
+            return kind
+    return "raised"
+
+
+def _named(job: Job, error: BaseException) -> EpisodeFailure:
+    kind = _kind(error)
+    failure = failure_of(kind, error, job.root)
+    if kind == "memory":
+        return EpisodeFailure(
+            kind, failure.error, f"needed more than {job.limits.memory_mib} MiB; see limits.memory_mib"
+        )
+    return failure
+
+
+def _record(job: Job) -> RunRecord:
+    """Return the finished record of an episode.
+
+    Raises:
+        PolicyStoppedError: The policy could not go on.
+        RecordError: The record cannot be written.
+    """
+    if ":" in job.policy and job.import_path is not None and job.import_path not in sys.path:
+        sys.path.append(job.import_path)
+    try:
+        record = _played(job)
+    except RunBusyError:
+        raise
+    except RecordError as error:  # a damaged record, or a policy that decides otherwise than before it was killed
+        if not _begun(job):
+            raise
+        warnings.warn(f"begun anew: {_first_line(error)}", RecordWarning, stacklevel=2)
+        _forget(job)
+        record = _played(job)
+    if not record.is_finished:
+        raise PolicyStoppedError(record.outcome.reason)
+    return record
+
+
+def _first_line(error: RecordError) -> str:
+    lines = str(error).splitlines()
+    return "; ".join(line.strip() for line in lines[:2])
+
+
+def _played(job: Job) -> RunRecord:
+    """Play an episode, or go on with it, once nobody else is writing its record."""
+    for _ in range(_PATIENCE):  # a process of a sweep that was killed ends a moment later than the sweep
+        with contextlib.suppress(RunBusyError):
+            return _play(job)
+        time.sleep(_WAIT_S)
+    return _play(job)
+
+
+def _play(job: Job) -> RunRecord:
+    policy = make_policy(job.policy, **job.parameters)
+    plan = RunPlan(
+        folder=_folder(job),
+        config=job.config,
+        seed=job.seed,
+        policy=policy,
+        name=job.policy,
+        settings={"parameters": job.parameters},
+        max_turns=job.limits.max_turns,
+    )
+    return play_run_sync(plan, Runtime(files=_HastyFiles())).record
+
+
+def _folder(job: Job) -> Path:
+    return EvaluationFolder(job.root).runs / job.name
+
+
+def _begun(job: Job) -> bool:
+    """Return whether there is something to begin anew."""
+    return any((_folder(job) / name).exists() for name in (RUN_FILE, TURNS_FILE))
+
+
+def _forget(job: Job) -> None:
+    """Remove the record of an episode."""
+    for name in (RUN_FILE, TURNS_FILE):
+        (_folder(job) / name).unlink(missing_ok=True)
