@@ -54,6 +54,7 @@ import attrs
 import numpy as np
 
 from ycbench_agents.planner.capacity import capacity_of
+from ycbench_agents.planner.coverage import uncovered_by_bound
 from ycbench_agents.planner.foresight import PASSES_A_SLOT, Foresight
 from ycbench_agents.planner.offer_limits import kinds_of, least_work_of
 from ycbench_agents.planner.programme import Programme, upper_limit
@@ -81,7 +82,7 @@ _MARGIN: Final = 1e-9  # far above what doubles lose in the sums
 
 
 class BoundError(ValueError):
-    """The argument of the bound does not hold for a configuration; the message says which step."""
+    """The argument of the bound does not hold for a configuration; the message says which step or setting."""
 
 
 @attrs.frozen
@@ -123,6 +124,8 @@ def upper_bound(config: Config, seed: int, *, most_accepts: int | None = None) -
     if most_accepts is not None and most_accepts < 0:
         msg = f"most_accepts: got {most_accepts}, expected a number of at least 0, or None"
         raise ValueError(msg)
+    if reason := uncovered_by_bound(config):
+        raise BoundError(reason)
     start = initial_state(config, seed)
     slack = _rounding_slack(start)
     capacity = capacity_of(start, _least_of_all(start) - slack)
@@ -215,7 +218,7 @@ def _least_raise(start: State, work: float) -> int:
     raises: list[int] = []
     for employee in start.employees:
         each = int(world.tier_midpoints_cents[employee.tier] * world.salary_bump_pct)
-        if employee.salary_cents + each * (work / (_LEAST_WORK / 2) + 1) > world.salary_max_cents:
+        if employee.salary_cents + each * (work / (_LEAST_WORK / 2) + 1) > world.salary_cap_cents:
             return 0
         raises.append(each)
     return min(raises, default=0)

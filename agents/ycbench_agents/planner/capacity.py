@@ -71,8 +71,8 @@ def _rate_stages(start: State) -> list[float]:
     most = highest(world.dist.skill_boost)
     boost = most + _STORED if most > 0 else 0.0
     rates = [max(employee.rates_e4) / _E4 for employee in start.employees]
-    per_success = min(len(rates), world.efficient_team_size) * len(start.prestige_milli)
-    steps = [_steps(rate, boost, world.skill_rate_max) for rate in rates]
+    per_success = min(len(rates), world.team_size) * len(start.prestige_milli)
+    steps = [_steps(rate, boost, world.skill_rate_max_e4 / _E4) for rate in rates]
     total = sum(len(each) for each in steps)
     stages: list[float] = []
     for successes in range(total + 1):
@@ -103,4 +103,4 @@ def _at_work(start: State, rate: float) -> float:
     if limit is None:
         return rate
     best = max([max(employee.rates_e4) / _E4 for employee in start.employees], default=0.0)
-    return min(rate, limit * world.efficient_team_size * max(best, world.skill_rate_max))
+    return min(rate, limit * world.team_size * max(best, world.skill_rate_max_e4 / _E4))

@@ -153,7 +153,7 @@ class Chooser:
             rates=[self._rate(members, domain) for domain in range(len(at.state.prestige_milli))],
             hours_left=hours_between(calendar, at.state.now_us, calendar.horizon_us) * self._factor,
             raises=self._raises(at.state, members),
-            most_rate=min(len(members), self._world.efficient_team_size) * self._world.skill_rate_max,
+            most_rate=min(len(members), self._world.team_size) * self._world.skill_rate_max_e4 / _E4,
             heads=len(members),
             noise=self._weights.noise if self._choices <= self._weights.noisy_choices else 0.0,
             growing=growing,
@@ -262,7 +262,7 @@ class Chooser:
 
     def _rate(self, members: list[Employee], domain: int) -> float:
         best = sorted([member.rates_e4[domain] for member in members], reverse=True)
-        return sum(best[: self._world.efficient_team_size]) / _E4
+        return sum(best[: self._world.team_size]) / _E4
 
     def _raises(self, state: State, members: list[Employee]) -> int:
         """Return what a success of a team adds to the payrolls that are still to come, in cents."""

@@ -49,7 +49,7 @@ def lowest(spec: Distribution) -> float:
 def kinds_of(start: State) -> tuple[Kind, ...]:
     """Return the kinds of replacements that the slots of a market bring: each keeps its client and its prestige."""
     world, clients = start.config.world, {client.name: client for client in start.clients}
-    kinds = {_kind(world, clients[offer.client_name], offer.required_prestige): None for offer in start.market}
+    kinds = {_kind(world, clients[offer.client_name or ""], offer.required_prestige): None for offer in start.market}
     return tuple(kinds)
 
 

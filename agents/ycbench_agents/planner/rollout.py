@@ -83,7 +83,7 @@ class _Rollout:
         self._turn_began_us: int = mark.state.now_us
         self._commands: list[str] = []
         world = game.start.config.world
-        self._team_size = world.efficient_team_size
+        self._team_size = world.team_size
         self._cap_e4 = world.skill_rate_max_e4
         self._open_limit: int | None = world.max_open_tasks
         self._cleared: dict[int, int] = {}

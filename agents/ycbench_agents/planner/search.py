@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.planner.coverage import uncovered_by_planner
 from ycbench_agents.planner.foresight import Foresight
-from ycbench_agents.planner.plan import Plan, plan_of, replay_plan
+from ycbench_agents.planner.plan import Plan, PlanError, plan_of, replay_plan
 from ycbench_agents.planner.rollout import Game, roll_out
 from ycbench_agents.planner.weights import Weights, drawn_weights, first_weights, mutated, shaken
 from ycbench_env import initial_state
@@ -85,9 +86,12 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     Raises:
         ValueError: There is no budget, or one that allows nothing.
         SeedError: The seed is no non-negative integer.
-        PlanError: The plan does not replay to its score, which would be a fault of the planner.
+        PlanError: The planner does not know a rule of this configuration; or the plan does not replay to its score,
+            which would be a fault of the planner.
     """
     _check_budgets(budget_seconds, budget_rollouts, most_passes)
+    if reason := uncovered_by_planner(config):
+        raise PlanError(reason)
     began = clock()
     start = initial_state(config, seed)
     search = _Search(Game(start, Foresight(start), most_passes), random.Random(search_seed))  # noqa: S311 -- no secret

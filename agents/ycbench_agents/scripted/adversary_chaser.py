@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import (
     LOOK,
     WAIT,
-    acceptable,
     begin,
     known_staff,
     make_room,
     swollen_clients,
+    try_to_take,
 )
 
 if TYPE_CHECKING:
@@ -35,16 +37,20 @@ class AdversaryChaserPolicy:
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget which clients it chases."""
         self._chased: set[str] = set()
+        self._gate = PrestigeGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look at the market for the next decision."""
         self._chased.update(swollen_clients(observation))
-        offers, staff = acceptable(observation), known_staff(observation)
+        self._gate.learn(observation)
+        offers, staff = self._gate.opened(observation), known_staff(observation)
         if observation["active_tasks"] > 0:
             return f"{WAIT}\n{LOOK}"
         if not offers or not staff:
             return LOOK
         best = next((offer for offer in offers if offer.client in self._chased), offers[0])  # best paid first
+        if self._gate.doubts(best, answer.prestige(observation)):
+            return try_to_take(observation, best.task_id, [member.name for member in staff])
         inspect = f"task inspect --task-id {best.task_id}"
         accept = f"task accept --task-id {best.task_id}"
         return "\n".join((*make_room(observation), inspect, accept, inspect, begin(observation, best.task_id, staff)))

@@ -36,6 +36,7 @@ __all__ = [
     "prestige",
     "refused",
     "staff",
+    "told_at",
 ]
 
 Work: TypeAlias = "tuple[tuple[str, float], ...]"
@@ -80,12 +81,14 @@ class Employee:
         salary_cents: Salary a month.
         rates: Units of work an hour by domain; empty where the rules hide them.
         active_tasks: Ids of the active tasks that they are on.
+        tier: junior, mid or senior; empty where it is not told.
     """
 
     name: str
     salary_cents: int
     rates: Mapping[str, float]
     active_tasks: tuple[str, ...]
+    tier: str = ""
 
 
 @attrs.frozen
@@ -115,6 +118,7 @@ class Inspection:
         work: Units of work by domain, as they really are.
         remaining: Those not done yet.
         team: Names of those assigned.
+        skill_boost: Fraction by which a success raises rates.
     """
 
     task_id: str
@@ -124,6 +128,7 @@ class Inspection:
     work: Work
     remaining: Work
     team: tuple[str, ...]
+    skill_boost: float = 0.0
 
 
 @attrs.frozen
@@ -240,6 +245,7 @@ def staff(observation: Observation) -> tuple[Employee, ...]:
             salary_cents=each["salary_cents"],
             rates=dict(cast("dict[str, float]", each.get("skill_rates") or {})),
             active_tasks=tuple(each.get("active_tasks") or ()),
+            tier=each.get("tier") or "",
         )
         for each in latest.get("employees", ())
     )
@@ -264,6 +270,17 @@ def prestige(observation: Observation) -> dict[str, float]:
     return levels
 
 
+def told_at(observation: Observation) -> str:
+    """Return the time at which the last turn was told the company's status, empty when it did not ask.
+
+    A forced advance may follow the last answer of a turn.
+    """
+    time = ""
+    for output in _outputs(observation, "company status"):
+        time = output["sim_time"]
+    return time
+
+
 def inspections(observation: Observation) -> tuple[Inspection, ...]:
     """Return the tasks that the last turn inspected, in order."""
     return tuple(
@@ -275,6 +292,7 @@ def inspections(observation: Observation) -> tuple[Inspection, ...]:
             work=_work(output["requirements"], "required_qty"),
             remaining=_work(output["requirements"], "remaining_qty"),
             team=tuple(each["employee"] for each in output["assignments"]),
+            skill_boost=float(output["skill_boost_pct"]),
         )
         for output in _outputs(observation, "task inspect")
     )

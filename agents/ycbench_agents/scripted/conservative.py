@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.forecast import business_hours, hours_of_work
+from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import (
     LOOK,
     WAIT,
@@ -55,12 +56,14 @@ class ConservativePolicy:
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget what was found out about clients and deadlines."""
         self._swollen: set[str] = set()
+        self._gate = PrestigeGate()
         self._too_long = math.inf  # hours of the best team
 
     def act(self, observation: Observation) -> str:
         """Return the next turn: wait, start the task that was just accepted, or accept another."""
         if observation["active_tasks"] > 0:
             return f"{WAIT}\n{LOOK}"
+        self._gate.learn(observation)
         self._swollen.update(swollen_clients(observation))
         for task in answer.inspections(observation)[-1:]:
             if task.status == "planned" and self._is_safe(task, observation):
@@ -89,7 +92,7 @@ class ConservativePolicy:
         """Return a turn that accepts the promising task with most reward an hour, and looks at it."""
         promising = [
             (offer.reward_cents / hours, offer.task_id)
-            for offer, hours in feasible(observation, known_staff(observation))
+            for offer, hours in feasible(self._gate.opened(observation), known_staff(observation))
             if hours < self._too_long and offer.client not in self._swollen
         ]
         if not promising:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ycbench_agents.scripted.answer import Offer, Work
+    from ycbench_agents.scripted.gate import PrestigeGate
     from ycbench_env import Observation
 
 __all__ = [
     "LOOK",
     "WAIT",
     "Value",
-    "acceptable",
     "begin",
     "best_team",
     "everybody",
@@ -32,6 +32,7 @@ __all__ = [
     "probe",
     "swollen_clients",
     "take",
+    "try_to_take",
 ]
 
 LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
@@ -45,32 +46,32 @@ Value: TypeAlias = "Callable[[Offer, float], float]"
 _HELD: Final = "task list --status planned"
 
 
-def play_one(observation: Observation, value: Value) -> str:
-    """Return a turn that waits for the active tasks, else takes the task of highest value with its best team."""
+def play_one(observation: Observation, value: Value, gate: PrestigeGate) -> str:
+    """Return a turn that waits for the active tasks, else takes the task of highest value with its best team.
+
+    Args:
+        observation: What was seen last.
+        value: What a task is worth.
+        gate: Which tasks prestige opens; it learns from what was seen.
+    """
+    gate.learn(observation)
     if observation["active_tasks"] > 0:
         return f"{WAIT}\n{LOOK}"
     staff = known_staff(observation)
-    choice = feasible(observation, staff)
+    choice = feasible(gate.opened(observation), staff)
     if not choice:
         return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
     best, _ = max(choice, key=lambda each: value(*each))  # among equals the first listed, which pays most
+    if gate.doubts(best, answer.prestige(observation)):
+        team = [member.name for member in best_team(best.work, staff)]
+        return try_to_take(observation, best.task_id, team)
     return take(observation, best.task_id, best_team(best.work, staff))
 
 
-def feasible(observation: Observation, staff: Sequence[Employee]) -> tuple[tuple[Offer, float], ...]:
-    """Return the listed tasks that a staff can do, as listed, each with the hours that its best team takes."""
-    hours = [(offer, hours_of_work(offer.work, best_team(offer.work, staff))) for offer in acceptable(observation)]
+def feasible(offers: Sequence[Offer], staff: Sequence[Employee]) -> tuple[tuple[Offer, float], ...]:
+    """Return the tasks that a staff can do, in their order, each with the hours that its best team takes."""
+    hours = [(offer, hours_of_work(offer.work, best_team(offer.work, staff))) for offer in offers]
     return tuple((offer, max(TINY, needed)) for offer, needed in hours if needed < float("inf"))
-
-
-def acceptable(observation: Observation) -> tuple[Offer, ...]:
-    """Return the listed tasks, less those that no domain has the prestige for.
-
-    A market that lists only what can be accepted needs no second look; one that lists everything does.
-    """
-    levels = answer.prestige(observation).values()
-    highest = max(levels, default=float("inf"))
-    return tuple(offer for offer in answer.offers(observation) if offer.required_prestige <= highest)
 
 
 def known_staff(observation: Observation) -> tuple[Employee, ...]:
@@ -112,6 +113,27 @@ def _best_in(domain: str, staff: Sequence[Employee]) -> list[Employee]:
 def take(observation: Observation, task_id: str, team: Sequence[Employee]) -> str:
     """Return a turn that accepts a task, puts a team on it, lets time pass and looks."""
     return "\n".join((*make_room(observation), f"task accept --task-id {task_id}", begin(observation, task_id, team)))
+
+
+def try_to_take(observation: Observation, task_id: str, team: Sequence[str], looks: Sequence[str] | None = None) -> str:
+    """Return a turn like that of ``take`` in which nothing more happens, time included, if the task is refused.
+
+    Where time may pass with nobody at work, it would run up to the horizon.
+
+    Args:
+        observation: What was seen last.
+        task_id: Task that may be refused.
+        team: Names of those who shall work on it.
+        looks: Questions at the end of the turn, None for the usual ones.
+    """
+    commands = (
+        f"task accept --task-id {task_id}",
+        f"task assign --task-id {task_id} --employees {','.join(team)}",
+        f"task dispatch --task-id {task_id}",
+        WAIT,
+    )
+    asked = _looks(observation) if looks is None else looks
+    return "\n".join((*make_room(observation), " && ".join(commands), *asked))
 
 
 def begin(observation: Observation, task_id: str, team: Sequence[Employee]) -> str:

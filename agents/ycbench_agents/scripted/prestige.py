@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import play_one
 from ycbench_agents.scripted.parameter import at_least_zero
 from ycbench_agents.scripted.throughput import ThroughputPolicy
@@ -39,9 +40,11 @@ class PrestigePolicy:
         """
         self._until = at_least_zero(until, "until: got", "a prestige of at least 0, like 5")
         self._then = ThroughputPolicy()
+        self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Get ready for the next episode; nothing is kept and nothing is drawn."""
+        """Forget what refusals told; nothing is drawn."""
+        self._gate = PrestigeGate()
         self._then.reset(seed)
 
     def act(self, observation: Observation) -> str:
@@ -56,4 +59,4 @@ class PrestigePolicy:
             leads = any(levels.get(domain, 0.0) == highest for domain, _ in offer.work)
             return offer.prestige_delta / hours if leads else 0.0
 
-        return play_one(observation, prestige_per_hour)
+        return play_one(observation, prestige_per_hour, self._gate)

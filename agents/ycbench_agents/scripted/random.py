@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ __all__ = ["RandomPolicy"]
 _LOOKS: Final = ("company status", "employee list", "client list", "client history", "finance ledger", "task list")
 _MOST_COMMANDS: Final = 6  # in one turn
 _CANCEL_CHANCE: Final = 0.05
+_NEWCOMER: Final = 1.0
 
 
 class RandomPolicy:
@@ -37,6 +38,8 @@ class RandomPolicy:
         self._rng = random.Random(f"random policy {seed}")  # noqa: S311 -- a simulation, not a secret
         self._seen_time = ""
         self._listed: list[str] = []
+        self._looks = _LOOKS
+        self._level = _NEWCOMER  # highest prestige, as far as it was told
         self._planned: dict[str, bool] = {}  # own planned tasks; whether somebody is assigned
         self._active: list[str] = []
 
@@ -53,22 +56,40 @@ class RandomPolicy:
 
     def _learn(self, observation: Observation) -> None:
         """Take in what the last turn told."""
-        if observation["sim_time"] != self._seen_time:  # prestige and trust may have moved: look again
+        moved = observation["sim_time"] != self._seen_time
+        if moved:  # prestige and trust may have moved: look again
             self._listed = []
             self._seen_time = observation["sim_time"]
-        else:
-            for result in json.loads(observation["results"]):
+        results = json.loads(observation["results"])
+        self._learn_rules(results)
+        if not moved:
+            for result in results:
                 # A result that had no room names no command, and one of somebody else may be a refusal.
                 if result.get("command", "").startswith("market browse"):
-                    self._listed = [task["task_id"] for task in result["output"].get("tasks", ())]
+                    self._listed = [
+                        task["task_id"] for task in result["output"].get("tasks", ()) if self._may_open(task)
+                    ]
         ended = {event["task_id"] for event in json.loads(observation["events"]) if event["type"] == "task_completed"}
         self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
         if observation["planned_tasks"] == 0:
             self._planned = {}
 
+    def _learn_rules(self, results: list[dict[str, Any]]) -> None:
+        """Take in prestige, and whether this world knows commands about clients."""
+        for result in results:
+            command, output = result.get("command", ""), result.get("output", {})
+            if command.startswith("client ") and not result.get("ok"):
+                self._looks = tuple(look for look in self._looks if not look.startswith("client "))
+            if command.startswith("company status") and "prestige" in output:
+                self._level = max(_NEWCOMER, *output["prestige"].values())
+
+    def _may_open(self, task: dict[str, Any]) -> bool:
+        """Return whether a listed task can be had: nobody's tasks are listed whatever prestige they require."""
+        return bool(task.get("client_name")) or task.get("required_prestige", 0) <= self._level
+
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""
-        choices = [self._browse, lambda: self._rng.choice(_LOOKS)]
+        choices = [self._browse, lambda: self._rng.choice(self._looks)]
         if self._listed:
             choices.append(self._accept)
         if self._planned and employees:

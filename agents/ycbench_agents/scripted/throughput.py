@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import play_one
 
 if TYPE_CHECKING:
@@ -22,12 +23,17 @@ __all__ = ["ThroughputPolicy"]
 class ThroughputPolicy:
     """Takes the task with the highest reward an hour, with the best team for it, one at a time."""
 
-    def reset(self, seed: int) -> None:
-        """Nothing to forget and nothing to draw."""
+    def __init__(self) -> None:
+        """Make a policy that has met no refusal."""
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
+        """Forget what refusals told."""
+        self._gate = PrestigeGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
-        return play_one(observation, _reward_per_hour)
+        return play_one(observation, _reward_per_hour, self._gate)
 
 
 def _reward_per_hour(offer: Offer, hours: float) -> float:

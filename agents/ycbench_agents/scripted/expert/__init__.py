@@ -15,10 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.expert.blind import BlindPlay
 from ycbench_agents.scripted.expert.situation import MOST_LISTED, read_situation, units
 from ycbench_agents.scripted.expert.staffing import Candidate, best_job, person, staff_jobs
 from ycbench_agents.scripted.expert.valuation import Valuation, Weights, read_weights
 from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
+from ycbench_agents.scripted.gate import PrestigeGate
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -64,6 +66,10 @@ class ExpertPolicy:
         """Forget the last episode; nothing is drawn, so the seed does not matter."""
         del seed
         self._looks: tuple[str, ...] = ()
+        self._gate = PrestigeGate()
+        self._blind = BlindPlay()
+        self._asks_clients = True
+        self._own_turn = False  # whether the last observation was of looks of its own, and told of that moment
         self._honest: dict[str, bool] = {}
         self._probes: dict[str, Offer] = {}  # accepted, not inspected yet
         self._in_hand: dict[str, Offer] = {}  # accepted, honest, not begun
@@ -87,24 +93,34 @@ class ExpertPolicy:
 
     def look(self) -> str:
         """Return the questions that end each turn: those that may be long last, so that the others find room."""
-        own = (*self._probes, *self._in_hand, *self._doubtful)
+        own = dict.fromkeys((*self._probes, *self._in_hand, *self._doubtful, *self._blind.tasks))
         inspections = (f"task inspect --task-id {task_id}" for task_id in own)
         market = f"market browse --limit {self._listed}"
         held = () if self._limit is None else ("task list --status planned",)
-        self._looks = ("employee list", "client list", "company status", *held, *inspections, market)
+        clients = ("client list",) if self._asks_clients else ()
+        self._looks = ("employee list", *clients, "company status", *held, *inspections, market)
         return "\n".join(self._looks)
 
     # ---- learning
 
     def learn(self, observation: Observation) -> Situation | None:
         """Return what the last turn's looks show, None when they were not asked; remember what is worth it."""
+        self._gate.learn(observation)
         self._learn_limit(observation)
         self._learn_deadlines(observation)
         if not answer.ends_with(observation, self._looks):
             if answer.cut(observation):  # ask for less, lest no look ever find room
                 self._listed = max(_FEWEST_LISTED, self._listed // 2)
+            if "client list" in answer.refused(observation):
+                self._asks_clients = False
+            self._own_turn = False
             return None
-        situation = read_situation(observation)
+        situation = read_situation(observation, self._gate)
+        if situation.hidden:
+            told = answer.told_at(observation) == observation["sim_time"]  # no forced advance came after the looks
+            self._blind.learn(situation, whole=self._own_turn and told)
+            self._own_turn = told
+            return situation
         self._learn_pace(observation, situation.now)
         for task in situation.inspections:
             if task.task_id in self._probes:
@@ -160,6 +176,8 @@ class ExpertPolicy:
             situation: What is known.
             aside: Commands of another policy's, given when everybody is at work, before time passes.
         """
+        if situation.hidden:
+            return "\n".join((*self._blind.decide(situation), *aside, self.look()))
         if doubts := self._doubts(situation):
             self._doubtful = doubts
             return self.look()

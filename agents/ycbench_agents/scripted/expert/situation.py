@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ycbench_agents.scripted.answer import Inspection, Offer, Work
+    from ycbench_agents.scripted.gate import PrestigeGate
     from ycbench_env import Observation
 
 __all__ = ["MOST_LISTED", "TRUST_MAX", "Situation", "read_situation", "units"]
@@ -49,6 +50,7 @@ class Situation:
         offers: Tasks of the market that can be accepted.
         inspections: Own tasks that were looked at closely.
         planned: Own tasks that are planned, if it was asked for them.
+        hidden: Whether rates are not told, so that those of the staff are mere assumptions.
     """
 
     now: dt.datetime
@@ -62,6 +64,7 @@ class Situation:
     offers: tuple[Offer, ...]
     inspections: tuple[Inspection, ...]
     planned: tuple[str, ...]
+    hidden: bool = False
 
     @property
     def free(self) -> tuple[Employee, ...]:
@@ -74,12 +77,18 @@ class Situation:
         return tuple((domain, max(_LEAST_UNITS, float(int(each * factor)))) for domain, each in offer.work)
 
 
-def read_situation(observation: Observation) -> Situation:
-    """Return the situation that the looks of the last turn show."""
+def read_situation(observation: Observation, gate: PrestigeGate) -> Situation:
+    """Return the situation that the looks of the last turn show.
+
+    Args:
+        observation: What was seen last.
+        gate: Which tasks prestige opens.
+    """
     now = dt.datetime.fromisoformat(observation["sim_time"])
     horizon = dt.datetime.fromisoformat(observation["horizon_end"])
     prestige = answer.prestige(observation)
     trust = {client.name: client.trust for client in answer.clients(observation)}
+    listed = answer.staff(observation)
     ended = {done.task_id for done in answer.completions(observation)}
     return Situation(
         now=now,
@@ -87,31 +96,34 @@ def read_situation(observation: Observation) -> Situation:
         funds_cents=int(observation["funds_cents"]),
         payroll_cents=int(observation["monthly_payroll_cents"]),
         open_tasks=int(observation["active_tasks"]) + int(observation["planned_tasks"]),
-        staff=tuple(_known(member, prestige, ended) for member in answer.staff(observation)),
+        staff=tuple(_known(member, prestige, ended) for member in listed),
         trust=trust,
         prestige=prestige,
-        offers=tuple(_acceptable(answer.offers(observation), prestige, trust)),
+        offers=tuple(_acceptable(answer.offers(observation), prestige, trust, gate)),
         inspections=answer.inspections(observation),
         planned=tuple(task.task_id for task in answer.own_tasks(observation) if task.status == "planned"),
+        hidden=bool(listed) and not any(member.rates for member in listed),
     )
 
 
 def _known(member: Employee, domains: Iterable[str], ended: set[str]) -> Employee:
     """Return a member of the staff with the rates that are believed, and without the tasks that have ended since.
 
-    This is where rates come from: those told, and where the rules hide them, the same for everybody.
+    Where the rules hide rates, they are the same for everybody here; what is believed of each is in ``skill``.
     """
     return Employee(
         name=member.name,
         salary_cents=member.salary_cents,
         rates={domain: member.rates.get(domain, ASSUMED_RATE) for domain in domains},
         active_tasks=tuple(task_id for task_id in member.active_tasks if task_id not in ended),
+        tier=member.tier,
     )
 
 
-def _acceptable(offers: Sequence[Offer], prestige: Mapping[str, float], trust: Mapping[str, float]) -> Iterable[Offer]:
+def _acceptable(
+    offers: Sequence[Offer], prestige: Mapping[str, float], trust: Mapping[str, float], gate: PrestigeGate
+) -> Iterable[Offer]:
     """Yield the offers that would not be refused; most markets list no others."""
     for offer in offers:
-        enough = all(prestige.get(domain, 0.0) >= offer.required_prestige for domain, _ in offer.work)
-        if offer.work and enough and trust.get(offer.client, 0.0) >= offer.required_trust:
+        if offer.work and gate.opens(offer, prestige) and trust.get(offer.client, 0.0) >= offer.required_trust:
             yield offer
