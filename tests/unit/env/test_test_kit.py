@@ -19,21 +19,12 @@ from ycbench_env import YCBenchEnv
 from ycbench_env.testing import (
     YCBenchMachine,
     check_conformance,
-    check_state,
-    check_turn,
     machine_for,
-    tiny_config,
-    tiny_state,
 )
-from ycbench_env.testing.advance_invariants import check_advance
 from ycbench_env.testing.assertions import differences, require_equal
-from ycbench_env.testing.command_invariants import check_answer
-from ycbench_env.testing.kept_figures import check_kept_figures
-from ycbench_env.testing.tiny import started, tiny_client, tiny_employee
-from ycbench_env.transition import advance, transition
-from ycbench_env.types.command import AcceptTask, CancelTask, CompanyStatus, Resume
+from ycbench_env.transition import advance
 from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import LedgerEntry, State
+from ycbench_env.types.state import LedgerEntry
 from ycbench_env.wrappers import ScratchpadMemory
 
 # ---- exports
@@ -142,138 +133,6 @@ def test_differences_name_the_place(got: object, expected: object, message: str)
 def test_equal_values_have_no_differences() -> None:
     value = {"a": [1, (2.5, None)], "b": np.array(3)}
     assert list(differences(value, {"a": [1, (2.5, None)], "b": np.array(3)})) == []
-
-
-# ---- invariants
-
-
-def spoilt(**changes: object) -> State:
-    """The tiny world at its start with some fields changed."""
-    return evolve(tiny_state(), **changes)
-
-
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        (spoilt(funds_cents=1), "funds against initial funds and ledger"),
-        (spoilt(now_us=0), "outside the episode"),
-        (spoilt(now_us=tiny_state().calendar.horizon_us), "the episode goes on"),
-        (spoilt(terminal_reason="bankruptcy"), "bankruptcy against negative funds"),
-        (spoilt(terminal_reason="horizon_end"), "before the horizon"),
-        (spoilt(market=tiny_state().market[:1] * 4), "ids are not unique"),
-        (spoilt(market=tiny_state().market[:3]), "size of the market"),
-        (spoilt(slot_accepts=(1, 0, 0, 0)), "accepted slots"),
-        (spoilt(payrolls_charged=2), "payrolls charged"),
-        (spoilt(prestige_milli=(1000, 1000, 999, 1000)), "prestige 999"),
-        (spoilt(clients=(tiny_client(trust=5.001), tiny_client("Vertex Labs"))), "trust 5001"),
-        (spoilt(employees=(tiny_employee(1, 20.5), tiny_employee(2))), "Emp_1 has the rate 205000"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_state_that_cannot_be_is_refused(state: State, message: str) -> None:
-    check_state(tiny_state())
-    with pytest.raises(AssertionError, match=message):
-        check_state(state)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"done_e4": (3_000_000,)}, "done"),
-        ({"team": ()}, None),
-        ({"status": "planned"}, "it has a forecast"),
-        ({"status": "completed_success"}, "time of completion"),
-        ({"completion_us": 5}, "passed over"),
-        ({"accepted_us": 10**18}, "accepted in the future"),
-        ({"team": tuple(reversed(started(tiny_state(), "Task-1", "Emp_1", "Emp_2").tasks[0].team))}, "team"),
-    ],
-    ids=str,
-)
-def test_a_task_that_cannot_be_is_refused(change: dict[str, Any], message: str | None) -> None:
-    state = started(tiny_state(), "Task-1", "Emp_1", "Emp_2")
-    changed = evolve(state, tasks=(evolve(state.tasks[0], **change),))
-    if message is None:
-        check_state(changed)
-        return
-    with pytest.raises(AssertionError, match=message):
-        check_state(changed)
-
-
-def test_an_outdated_figure_is_found_wherever_it_is_kept() -> None:
-    state = started(tiny_state(), "Task-1", "Emp_1")
-    YCBenchEnv(state.config).set_state(state)
-    check_kept_figures(state)
-    for holder, figure in ((state, "monthly_payroll_cents"), (state.market[0], "task_id")):
-        right = getattr(holder, figure)
-        vars(holder)[figure] = "outdated"
-        with pytest.raises(AssertionError, match=f"keeps an outdated {figure}"):
-            check_kept_figures(state)
-        vars(holder)[figure] = right
-    check_kept_figures(state)
-
-
-def test_a_turn_that_takes_something_back_is_refused() -> None:
-    state = started(tiny_state(), "Task-1", "Emp_1")
-    done = transition(state, Resume()).state
-    check_turn(state, done)
-    with pytest.raises(AssertionError, match="the clock went back"):
-        check_turn(done, state)
-    poorer = evolve(done, employees=(evolve(done.employees[0], salary_cents=1), done.employees[1]))
-    with pytest.raises(AssertionError, match="Emp_1 earns less"):
-        check_turn(state, poorer)
-
-
-def test_an_advance_that_reports_another_delta_is_refused() -> None:
-    state = started(tiny_state(), "Task-1", "Emp_1", "Emp_2")
-    env = YCBenchEnv(state.config)
-    env.set_state(state)
-    events = env.step("sim resume")[4]["events"]
-    after = env.get_state()
-    check_advance(state, after, events)
-    for key, value, message in (
-        ("funds_delta", 5, "change of funds"),
-        ("salary_bump_total_cents", 5, "raises reported"),
-        ("trust_delta", 0.5, "trust_delta"),
-        ("success", False, "status after"),
-        ("employees_assigned", 1, "team of"),
-        ("deadline_margin", "late by 8h", "margin of"),
-        ("client_name", "Vertex Labs", "client of"),
-        ("listed_reward", 1, "listed reward"),
-    ):
-        with pytest.raises(AssertionError, match=message):
-            check_advance(state, after, [{**events[0], key: value}])
-    with pytest.raises(AssertionError, match="change of funds"):
-        check_advance(state, after, [])
-    with pytest.raises(AssertionError, match="time stood still"):
-        check_advance(state, state, [])
-    paid = advance(tiny_state()).state
-    payroll = [{"type": "monthly_payroll", "funds_after": paid.funds_cents}]
-    check_advance(tiny_state(), paid, payroll)
-    with pytest.raises(AssertionError, match="funds_after"):
-        check_advance(tiny_state(), paid, [{**payroll[0], "funds_after": 0}])
-
-
-def test_an_answer_that_hides_a_change_is_refused() -> None:
-    state = tiny_state()
-    accepted = transition(state, AcceptTask("Task-1")).state
-    refused = {"command": "x", "ok": False, "output": {"error": "no"}}
-    with pytest.raises(AssertionError, match="changed the world"):
-        check_answer(state, AcceptTask("Task-1"), accepted, refused)
-    with pytest.raises(AssertionError, match="only asks, and changed the world"):
-        check_answer(state, CompanyStatus(), accepted, {**refused, "ok": True, "output": {}})
-
-
-@pytest.mark.parametrize("key", ["prestige_changes", "trust_delta", "reason", "status", "cancel_penalty_per_domain"])
-def test_a_cancel_that_reports_something_else_is_refused(key: str) -> None:
-    state = started(tiny_state(tiny_config(trust_fragility=0.5), prestige=3.0), "Task-1", "Emp_1")
-    env = YCBenchEnv(state.config)
-    env.set_state(state)
-    (result,) = env.step("task cancel --task-id Task-1 --reason x")[4]["results"]
-    command = CancelTask("Task-1", "x")
-    check_answer(state, command, env.get_state(), dict(result))
-    other = {"prestige_changes": {}, "trust_delta": -0.5, "reason": "y", "status": "active"}.get(key, 0.9)
-    with pytest.raises(AssertionError):
-        check_answer(state, command, env.get_state(), {**result, "output": {**result["output"], key: other}})
 
 
 # ---- the machine finds faults
