@@ -69,9 +69,8 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
 
     Source: Y-9.
     """
-    commands = parse_turn(
-        action, grammar_for(state.config.world)
-    )  # also after the end: what is no command is counted then, too
+    # Also after the end: what is no command is counted then, too.
+    commands = parse_turn(action, grammar_for(state.config.world))
     if state.end_reason is not None:
         return _refused_turn(state, commands)
     before = state

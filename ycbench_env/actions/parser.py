@@ -62,7 +62,7 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
         One item for each command; () for a text without any.
     """
     if type(action) is str and len(action) <= _MAX_KEPT_LENGTH:
-        return _parse_short(action, grammar)
+        return _parse_usual(action) if grammar is DEFAULT_GRAMMAR else _parse_varied(action, grammar)
     # Types, not isinstance(): that asks the object, and an object may raise.
     if issubclass(type(action), str):
         return _parse_texts((cast("str", action),), grammar)
@@ -76,11 +76,17 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
 
 
 @lru_cache(maxsize=1024)
-def _parse_short(text: str, grammar: Grammar) -> tuple[ParsedCommand, ...]:
-    """Return the commands of a short text; agents say most things many times.
+def _parse_usual(text: str) -> tuple[ParsedCommand, ...]:
+    """Return the commands of a short text in the usual grammar; agents say most things many times.
 
-    A cache of a pure function of immutable values, so it changes nothing but the time taken.
+    A cache of a pure function of an immutable text, so it changes nothing but the time taken.
     """
+    return _parse_texts((text,), DEFAULT_GRAMMAR)
+
+
+@lru_cache(maxsize=1024)
+def _parse_varied(text: str, grammar: Grammar) -> tuple[ParsedCommand, ...]:
+    """Return the commands of a short text in another grammar; apart, for to look up a grammar takes time, too."""
     return _parse_texts((text,), grammar)
 
 

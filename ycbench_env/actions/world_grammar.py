@@ -28,14 +28,13 @@ def grammar_for(world: WorldConfig) -> Grammar:
         world: Its settings. Without clients there are no client commands; ``market_browse_scope`` "all" adds
             ``--required-prestige-lte``, ``assign_by_employee_id`` ``--employee-id``; hidden skills change a summary.
     """
-    # Every turn asks: the key is four plain values, since hashing all settings would take longer than the turn.
-    return _grammar(
-        world.num_clients > 0, world.skill_rates_visible, world.market_browse_scope, world.assign_by_employee_id
-    )
+    # Every turn asks: a key of four plain values, since to hash all settings would take longer than the turn.
+    return _grammar(world.command_rules)
 
 
 @cache
-def _grammar(has_clients: bool, rates_visible: bool, browse_scope: str, by_employee_id: bool) -> Grammar:  # noqa: FBT001 -- the key of the cache
+def _grammar(command_rules: tuple[bool, bool, str, bool]) -> Grammar:
+    has_clients, rates_visible, browse_scope, by_employee_id = command_rules
     grammar = DEFAULT_GRAMMAR
     if not has_clients:
         grammar = grammar.without_command("client")

@@ -302,6 +302,11 @@ class WorldConfig:
     salary_senior: SalaryTier
 
     @cached_property
+    def command_rules(self) -> tuple[bool, bool, str, bool]:
+        """What decides which commands there are: clients, rates, scope of the market, naming by id (K-1, K-3)."""
+        return self.num_clients > 0, self.skill_rates_visible, self.market_browse_scope, self.assign_by_employee_id
+
+    @cached_property
     def trust_gain_base(self) -> float:
         """Trust gained by a success at no trust; 0.0 where ``trust_build_rate`` is 0 (Y-5.6)."""
         # Zero turns the feature off; the formula would divide by it.

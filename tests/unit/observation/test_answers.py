@@ -38,6 +38,7 @@ from ycbench_env.types.command import (
     ReportMonthly,
     Resume,
 )
+from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
 from ycbench_env.types.state import Employee, State
 from ycbench_env.vocabulary import DOMAINS
@@ -158,7 +159,7 @@ def test_hidden_skills_are_left_out_of_the_listing_and_nothing_else_is() -> None
 
 
 def test_a_listing_with_hidden_skills_follows_a_raise() -> None:
-    """A line is kept once it is written, until the salary changes."""
+    """A line is kept once it is written, until the salary changes, whoever changes it."""
     config = tiny_config(skill_rates_visible=False, salary_bump_pct=0.5, salary_raise_basis="current_salary")
     staff = [tiny_employee(1, 20.0), tiny_employee(2)]
     state = started(tiny_state(config, employees=staff), "Task-1", "Emp_1")
@@ -166,6 +167,8 @@ def test_a_listing_with_hidden_skills_follows_a_raise() -> None:
     after = rows(ask(carried_out(state, Resume()), ListEmployees()), "employees")
     assert [row["salary_cents"] for row in (before[0], after[0], after[1])] == [100_000, 150_000, 100_000]
     assert after[0]["active_tasks"] == []
+    raised = evolve(state, employees=tuple(evolve(one, salary_cents=7) for one in state.employees))
+    assert [row["salary_cents"] for row in rows(ask(raised, ListEmployees()), "employees")] == [7, 7]
 
 
 # -------------------------------------------------------------------------------------------------------------- tasks
