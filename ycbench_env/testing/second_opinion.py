@@ -126,7 +126,7 @@ def _raised(world: WorldConfig, employee: Employee, salary: int) -> int:
 
 
 def _capped_rate(world: WorldConfig, grown: Fraction) -> int:
-    most = 10**14 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
+    most = 10**13 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
     return min(_stored(grown, 4), most)
 
 
@@ -142,17 +142,11 @@ def work_rates(state: State, task: Task) -> list[Fraction]:
     """Returns the rate of an active task in each of its domains, in 1/10,000 an hour. Source: Y-5.1, K-2.2."""
     busy = [member.employee for other in state.tasks if other.status == "active" for member in other.team]
     team = [(state.employees[member.employee - 1], busy.count(member.employee)) for member in task.team]
-    return [
-        sum(
-            sorted((Fraction(one.rates_e4[domain], shared) for one, shared in team), reverse=True)[: _counted_of(state)]
-        )
-        or Fraction(0)
-        for domain in task.offer.domains
-    ]
-
-
-def _counted_of(state: State) -> int | None:
-    return _counted(state.config.world)
+    rates: list[Fraction] = []
+    for domain in task.offer.domains:
+        parts = sorted((Fraction(one.rates_e4[domain], shared) for one, shared in team), reverse=True)
+        rates.append(sum(parts[: _counted(state.config.world)], Fraction(0)))
+    return rates
 
 
 def work_after(before: State, after: State, task: Task) -> list[int]:
