@@ -110,6 +110,10 @@ The tables show each key with its type, its unit and a value that was really ans
 `<domain>` is each of the four domains; "or null" says that there may be nothing to tell. Money is whole cents,
 negative where it leaves; levels are those of prestige and trust. Times are simulated ones, without a zone. What may be
 asked: [commands.md](commands.md).
+
+In a world without clients (`num_clients = 0`) every `client_name` is null, every `required_trust` 0 and every
+`trust_delta` 0.0, and there are no client commands. With hidden skills (`skill_rates_visible = false`) the rows of
+`employee list` have no `skill_rates`.
 """
 
 
