@@ -171,6 +171,12 @@ def test_what_is_told_without_a_status_is_told_of_the_open_task() -> None:
     assert run.work.market == {}
 
 
+@pytest.mark.parametrize(("client", "shown"), [(None, "-"), (5, None)])
+def test_a_task_of_nobody_has_a_dash_and_what_cannot_be_read_is_not_known(client: Json, shown: str | None) -> None:
+    listed = answer("market browse", {"tasks": [{"task_id": "Task-8", "client_name": client}]})
+    assert view(make_turn(1, [listed, ACCEPTED])).work.open["Task-8"].client == shown
+
+
 def test_an_inspection_tells_of_team_and_reward() -> None:
     inspected = answer(
         "task inspect --task-id Task-8",

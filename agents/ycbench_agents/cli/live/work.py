@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Task", "Work"]
 
+_NOBODY: Final = "-"
 _OPEN: Final = ("planned", "active")
 _OVER: Final = ("completed_success", "completed_fail", "cancelled")
 _TEAMS: Final = ("total_assigned", "assigned_employees", "assignments")  # lists of who is on a task
@@ -33,7 +34,7 @@ class Task:
     Args:
         task_id: Its id.
         status: planned or active; None as long as it is on the market.
-        client: Name of the client.
+        client: Name of the client; a dash in a world without clients.
         reward_cents: Reward, in cents.
         deadline: Simulated time, ISO 8601.
         team: How many are on it.
@@ -52,7 +53,7 @@ class Task:
         return Task(
             task_id=self.task_id,
             status=text(fields, "status") or self.status,
-            client=text(fields, "client_name") or self.client,
+            client=_NOBODY if fields.get("client_name", "") is None else text(fields, "client_name") or self.client,
             reward_cents=self.reward_cents if reward is None else reward,
             deadline=text(fields, "deadline") or self.deadline,
             team=self.team if team is None else team,
