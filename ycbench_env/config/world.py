@@ -26,6 +26,7 @@ from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
 __all__ = ["DistConfig", "SalaryTier", "WorldConfig"]
 
 _MILLI: Final = 1_000
+_MOST_EMPLOYEES: Final = 1_000
 _E4: Final = 10_000
 
 _FRACTION: Final = FloatKind(Interval(0, 1))
@@ -99,7 +100,7 @@ class WorldConfig:
         Literal["business_hours", "until_midnight"],
         Setting(ChoiceKind(("business_hours", "until_midnight")), "which hours count as progress", "Y-6"),
     ]
-    num_employees: Annotated[int, Setting(IntKind(Interval(0, 1_000)), "employees of the company", "Y-2.2")]
+    num_employees: Annotated[int, Setting(IntKind(Interval(0, _MOST_EMPLOYEES)), "employees of the company", "Y-2.2")]
     employee_skill_sampling: Annotated[
         Literal["uniform", "gamma_budget"],
         Setting(
@@ -209,7 +210,11 @@ class WorldConfig:
     ]
     efficient_team_size: Annotated[
         int | Literal["none"],
-        Setting(CapKind(IntKind(Interval(1, 1_000))), "members of a team that count in a domain and learn", "Y-5.1"),
+        Setting(
+            CapKind(IntKind(Interval(1, _MOST_EMPLOYEES))),
+            "members of a team that count in a domain and learn",
+            "Y-5.1",
+        ),
     ]
     salary_bump_pct: Annotated[
         float, Setting(_FACTOR, "raise at a success, as a fraction of `salary_raise_basis`", "Y-5.5")
@@ -385,8 +390,8 @@ class WorldConfig:
 
     @cached_property
     def team_size(self) -> int:
-        """``efficient_team_size``; without a cap, as many as the company has, and at least 1."""
-        return max(1, self.num_employees) if self.efficient_team_size == "none" else self.efficient_team_size
+        """``efficient_team_size``; without a cap, the largest staff that a company can have."""
+        return _MOST_EMPLOYEES if self.efficient_team_size == "none" else self.efficient_team_size
 
 
 def _ratio(value: float) -> tuple[int, int]:

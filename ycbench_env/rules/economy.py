@@ -24,8 +24,8 @@ __all__ = [
     "tier_midpoint",
 ]
 
-HIGHEST_RATE_E4: Final = 10**14
-"""Where a rate without a cap ends: ten billion an hour, which does any task in a blink; doubles still count it."""
+HIGHEST_RATE_E4: Final = 10**13
+"""Where a rate without a cap ends: a billion an hour, which does any task in a blink; a boost of it fits 64 bits."""
 
 HIGHEST_SALARY_CENTS: Final = 10**12
 """Where a salary without a cap ends, in cents; sums of it are still exact."""

@@ -140,19 +140,13 @@ def test_without_a_cap_the_rules_get_what_they_can_count_exactly() -> None:
     world = load_config(
         {"world": {**dict.fromkeys(CAPS, "none"), "num_employees": 9}}, environ={}
     ).world  # fmt: skip
-    assert (world.team_size, world.salary_cap_cents, world.skill_rate_max_e4) == (9, 10**12, 10**14)
-    assert loaded("efficient_team_size", "none").world.team_size == 8
+    assert (world.team_size, world.salary_cap_cents, world.skill_rate_max_e4) == (1_000, 10**12, 10**13)
 
 
 def test_with_a_cap_the_rules_get_it() -> None:
     caps = {"efficient_team_size": 3, "salary_max_cents": 500_000, "skill_rate_max": 12.5}
     world = load_config({"world": caps}, environ={}).world
     assert (world.team_size, world.salary_cap_cents, world.skill_rate_max_e4) == (3, 500_000, 125_000)
-
-
-def test_a_team_has_room_for_one_also_where_there_is_no_staff() -> None:
-    world = load_config({"world": {"efficient_team_size": "none", "num_employees": 0}}, environ={}).world
-    assert world.team_size == 1
 
 
 # --------------------------------------------------------------------------------------------------------------- ladder

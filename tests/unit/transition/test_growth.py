@@ -176,23 +176,23 @@ def test_a_team_at_the_highest_rate_takes_microseconds_and_counts_them() -> None
     market = [tiny_task(1), tiny_task(2, 25_000), tiny_task(3)]
     config = tiny_config(**BOUNDLESS, task_progress_milestones=[0.5])
     state = tiny_state(config, employees=people, market=market, now="2025-01-06 09:00")
-    # Both on Task-1 and Task-2: ten billion an hour for each. 100 units take 36 us.
+    # Both on Task-1 and Task-2: a billion an hour for each. 100 units take 360 us.
     state = started(started(state, "Task-1", *BOTH), "Task-2", *BOTH)
     outcome = transition(state, Resume())
-    assert outcome.state.now_us - instant("2025-01-06 09:00") == 36
+    assert outcome.state.now_us - instant("2025-01-06 09:00") == 360
     assert [task.done_e4 for task in outcome.state.tasks] == [(1_000_000,), (1_000_000,)]
     done = transition(outcome.state, Resume()).state
-    assert (done.now_us - instant("2025-01-06 09:00"), done.tasks[0].status) == (72, "completed_success")
-    # The rest, 24,800 units at twice the rate: half of the task is reached after 12,300, in 2,214 us.
+    assert (done.now_us - instant("2025-01-06 09:00"), done.tasks[0].status) == (720, "completed_success")
+    # The rest, 24,800 units at twice the rate: half of the task is reached after 12,300, in 22,140 us.
     half = transition(done, Resume()).state
-    assert (half.now_us - done.now_us, half.tasks[1].done_e4) == (2214, (125_000_000,))
+    assert (half.now_us - done.now_us, half.tasks[1].done_e4) == (22_140, (125_000_000,))
 
 
 def test_work_of_less_than_a_microsecond_is_done_at_once() -> None:
-    people = [tiny_employee(number, HIGHEST_RATE_E4 / 10_000) for number in (1, 2)]
-    config = tiny_config(**BOUNDLESS, min_task_qty=1)
+    people = [tiny_employee(number, HIGHEST_RATE_E4 / 10_000) for number in range(1, 11)]
+    config = tiny_config(**BOUNDLESS, min_task_qty=1, num_employees=10)
     before = tiny_state(config, employees=people, market=[tiny_task(1, 1)], now="2025-01-06 09:00")
-    state, event = finished(before)  # 0.18 us
+    state, event = finished(before, *[person.name for person in people])  # 0.36 us
     assert (state.now_us, event.success) == (before.now_us, True)
 
 
