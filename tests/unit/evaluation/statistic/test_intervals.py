@@ -81,11 +81,20 @@ def test_the_interval_to_read_is_students_until_there_are_twenty_values() -> Non
     assert mean_interval(3, few.bca, few.student) is few.student
 
 
-def test_a_mean_off_all_doubles_grid_still_ties_with_itself() -> None:
-    """Of three values 6 of 27 resamples are the sample in another order; without ties the ends would move."""
-    assert bca_interval([0.1, 0.2, 0.7], QUICK).low == pytest.approx(
-        0.1 + 0.6 * known(bca_interval([0, 1 / 6, 1], QUICK).low), abs=1e-9
-    )
+@pytest.mark.parametrize("tenths", [(3, 7, 37, 39), (0, 4, 33, 34), (5, 10, 10, 22, 30, 38)])
+def test_resamples_that_are_the_sample_in_another_order_tie_with_it(tenths: tuple[int, ...]) -> None:
+    """Sums of tenths miss one another by an ulp, sums of whole numbers never do: both must have the same interval."""
+    ours = bca_interval([value / 10 for value in tenths], StatisticSettings(resamples=1999))
+    exact = scipy.stats.bootstrap(
+        (np.asarray(tenths, float),),
+        lambda sample, axis: sample.sum(axis),
+        vectorized=True,
+        n_resamples=1999,
+        method="BCa",
+        rng=StatisticSettings().generator(),
+    ).confidence_interval
+    assert ours.low == pytest.approx(exact.low / 10 / len(tenths), abs=1e-9)
+    assert ours.high == pytest.approx(exact.high / 10 / len(tenths), abs=1e-9)
 
 
 @given(st.lists(values, max_size=12))
