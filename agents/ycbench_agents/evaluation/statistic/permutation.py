@@ -34,8 +34,9 @@ class SignFlipTest(Result):
     Args:
         p: Share of all sign flips whose mean is at least as far from 0 as the one found; None without a difference.
         n: Number of differences.
-        method: ``exact`` (all ``2**n`` flips), ``random`` (some of them, drawn) or ``none``.
-        flips: Number of flips that were looked at, ``2**n`` or those drawn; 0 without a difference.
+        method: ``exact`` (all flips), ``random`` (some of them, drawn) or ``none``.
+        flips: Number of flips that were looked at: all ``2**k`` of the k differences other than 0, or those drawn; 0
+            without a difference.
         floor: The smallest p that n differences can have, ``2 / 2**n``; of drawn flips, if that is larger, one in one
             more than were drawn. None without a difference.
         reason: Why there is no p; None where there is one.
@@ -74,7 +75,7 @@ def sign_flip_test(differences: Sequence[float], settings: StatisticSettings = D
         return SignFlipTest(None, 0, "none", 0, None, "there is no pair")
     others = np.asarray([value for value in numbers if value])
     if others.size <= EXACT_LIMIT:
-        return SignFlipTest(_exact_p(others), count, "exact", 2**count, floor)
+        return SignFlipTest(_exact_p(others), count, "exact", 2**others.size, floor)
     least = max(floor, 1 / (settings.resamples + 1))
     return SignFlipTest(_random_p(others, settings), count, "random", settings.resamples, least)
 
