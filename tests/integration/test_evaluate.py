@@ -1,0 +1,207 @@
+"""Whole evaluations: what one policy does costs its own episodes only, and whoever kills a sweep can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ycbench_agents.evaluation.reading import read_evaluation
+from ycbench_agents.records import replay_run, same_run
+from ycbench_agents.registry import make_policy
+
+_TROUBLE = """
+import os
+import signal
+import time
+
+
+class Quiet:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        return "sim resume" if observation["active_tasks"] else self.trouble()
+
+    def trouble(self):
+        return "market browse --limit 1"
+
+
+class Raises(Quiet):
+    def trouble(self):
+        raise LookupError("a key of the policy: " + os.environ.get("TROUBLE_API_KEY", ""))
+
+
+class Leaves(Quiet):
+    def trouble(self):
+        raise SystemExit(3)
+
+
+class Loops(Quiet):
+    def trouble(self):
+        while True:
+            pass
+
+
+class Sleeps(Quiet):
+    def trouble(self):
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                pass
+
+
+class Allocates(Quiet):
+    def trouble(self):
+        memory = []
+        while True:
+            memory.append(bytearray(10_000_000))
+
+
+class Ends(Quiet):
+    def trouble(self):
+        os._exit(0)
+
+
+class Kills(Quiet):
+    def trouble(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+_SUITE = """
+name = "trouble"
+presets = ["default"]
+seeds = [1]
+limits = {{ seconds = 2, memory_mib = 128, max_turns = 12 }}
+policies = [{policies}]
+"""
+
+
+def _write_suite(folder: Path, names: list[str]) -> Path:
+    rows = ", ".join(f'{{ name = "{name}", label = "{name.rpartition(":")[2]}" }}' for name in names)
+    path = folder / "trouble.toml"
+    path.write_text(_SUITE.format(policies=rows), encoding="utf-8")
+    return path
+
+
+def _command(suite: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "ycbench_agents.cli", "evaluate", str(suite), "--processes", "2", *options]
+
+
+def _evaluate(folder: Path, suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "TROUBLE_API_KEY": "not-to-be-told-to-anybody"}
+    return subprocess.run(
+        _command(suite, "--out", str(folder / "out"), *options),
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+
+
+def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "trouble.py").write_text(_TROUBLE, encoding="utf-8")
+    troubles = ["Raises", "Leaves", "Loops", "Sleeps", "Allocates", "Ends", "Kills"]
+    suite = _write_suite(tmp_path, [*[f"trouble:{name}" for name in troubles], "trouble:Quiet", "greedy"])
+    done = _evaluate(tmp_path, suite)
+    evaluation = read_evaluation(tmp_path / "out")
+    reasons = {episode.key.policy: episode.reason for episode in evaluation.episodes}
+    assert done.returncode == 1
+    assert reasons == {
+        "Raises": "LookupError: withheld: it holds the value of the environment variable TROUBLE_API_KEY",
+        "Leaves": "SystemExit: 3",
+        "Loops": "EpisodeTimeoutError: took longer than 2 seconds; see limits.seconds of the suite",
+        "Sleeps": "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted",
+        "Allocates": "MemoryError: needed more than 128 MiB; see limits.memory_mib",
+        "Ends": "WorkerLostError: ended the process that played it, also when played alone",
+        "Kills": "WorkerLostError: ended the process that played it, also when played alone",
+        "Quiet": None,
+        "greedy": None,
+    }
+    assert all(f"failed: {name}, default, seed 1: " in done.stderr for name in troubles)
+    assert len(evaluation.measures()) == 2
+    assert "not-to-be-told" not in done.stderr + (tmp_path / "out" / "failures.json").read_text("ascii")
+
+
+def _kill_at(folder: Path, suite: Path, moment: int, kind: signal.Signals) -> int:
+    """Start an evaluation, send a signal once so many lines of turns are there, and return the exit code."""
+    process = subprocess.Popen(
+        _command(suite, "--out", str(folder / "out"), "--quiet"),
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while process.poll() is None and _turns(folder / "out") < moment:
+        time.sleep(0.01)
+    if kind is signal.SIGINT and process.poll() is None:
+        os.killpg(process.pid, kind)  # as a terminal does, to every process of the sweep
+    else:
+        process.send_signal(kind)
+    return process.wait(timeout=60)
+
+
+def _turns(out: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in out.glob("runs/*/turns.jsonl"))
+
+
+def _assert_same(first: Path, second: Path) -> None:
+    assert (first / "results.json").read_bytes() == (second / "results.json").read_bytes()
+    one, other = read_evaluation(first), read_evaluation(second)
+    for left, right in zip(one.episodes, other.episodes, strict=True):
+        assert left.record is not None
+        assert right.record is not None
+        assert same_run(left.record, right.record) == []
+
+
+_PATIENT = """
+name = "patient"
+presets = ["default"]
+seeds = [1, 2]
+limits = { max_turns = 25 }
+policies = [{ name = "expert" }, { name = "throughput" }, { name = "greedy" }]
+"""
+
+
+def test_a_sweep_that_was_killed_again_and_again_gives_the_same_results(tmp_path: Path) -> None:
+    suite = tmp_path / "patient.toml"
+    suite.write_text(_PATIENT, encoding="utf-8")
+    for name in ("killed", "whole"):
+        (tmp_path / name).mkdir()
+    codes = [
+        _kill_at(tmp_path / "killed", suite, 5, signal.SIGKILL),
+        _kill_at(tmp_path / "killed", suite, 45, signal.SIGINT),
+    ]
+    assert codes == [-signal.SIGKILL, 130]
+    again, whole = (_evaluate(tmp_path / name, suite, "--json") for name in ("killed", "whole"))
+    assert (again.returncode, whole.returncode) == (0, 0)
+    assert again.stdout == whole.stdout == (tmp_path / "whole" / "out" / "results.json").read_text("ascii")
+    _assert_same(tmp_path / "killed" / "out", tmp_path / "whole" / "out")
+    _assert_table_equals_records(tmp_path / "whole" / "out")
+
+
+def _assert_table_equals_records(out: Path) -> None:
+    """Compare, to the cent, the table with the sum of rewards and with the records played again."""
+    evaluation, results = read_evaluation(out), json.loads((out / "results.json").read_text("ascii"))
+    starts = {preset.label: preset.config.world.initial_funds_cents for preset in evaluation.suite.presets}
+    for row in results["leaderboard"]:
+        funds: list[int] = []
+        for episode in evaluation.episodes:
+            if (episode.key.policy, episode.key.preset) != (row["policy"], row["preset"]):
+                continue
+            record = episode.record
+            assert record is not None
+            assert replay_run(record.folder, make_policy(record.identity.policy)).is_equal
+            rewards_cents = sum(round(turn.reward * 100) for turn in record.turns())
+            funds.append(starts[episode.key.preset] + rewards_cents)
+        bankrupt = sum(each < 0 for each in funds)
+        assert row["bankrupt"] == bankrupt
+        assert row["score_cents"] * len(funds) == pytest.approx(sum(max(each, 0) for each in funds), abs=len(funds) / 2)
