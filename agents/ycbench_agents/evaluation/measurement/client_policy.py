@@ -89,9 +89,7 @@ def _pieces(sentence: str, finders: Mapping[str, re.Pattern[str]]) -> Iterator[_
     """Yield the pieces of a sentence that hold a name or an attitude, a piece with both of one kind as often."""
     for text in _PIECES.split(sentence):
         names = sorted((found.start(), name) for name, finder in finders.items() for found in finder.finditer(text))
-        marks: list[tuple[int, Attitude | None]] = [
-            (found.start(), _attitude(text, found)) for found in _WORDS.finditer(text)
-        ]
+        marks = list(_marks(text))
         if not names:
             yield from (_Piece((), mark) for _, mark in marks[-1:])
         for start, name in names:
@@ -99,12 +97,14 @@ def _pieces(sentence: str, finders: Mapping[str, re.Pattern[str]]) -> Iterator[_
             yield _Piece((name,), near[0][1] if near else None)
 
 
-def _attitude(text: str, found: re.Match[str]) -> Attitude | None:
-    """Return what a word says; a negation before it turns a preference round and takes an avoidance back."""
-    negated = _NEGATED.search(text[: found.start()]) is not None
-    if found["select"] is not None:
-        return "avoid" if negated else "select"
-    return None if negated else "avoid"
+def _marks(text: str) -> Iterator[tuple[int, Attitude]]:
+    """Yield where words judge and how; a negation before one turns a preference round and takes an avoidance back."""
+    for found in _WORDS.finditer(text):
+        negated = _NEGATED.search(text[: found.start()]) is not None
+        if found["select"] is not None:
+            yield found.start(), "avoid" if negated else "select"
+        elif not negated:
+            yield found.start(), "avoid"
 
 
 def _of_sentence(pieces: Sequence[_Piece], fallback: Attitude | None) -> Iterator[tuple[str, Attitude]]:

@@ -1,0 +1,145 @@
+"""Why tasks fail, in the tiny world of conftest.py: 200 units, two of staff at 10 an hour, until Thursday 18:00."""
+
+# ruff: noqa: ANN401 -- the kit comes as a fixture
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from ycbench_agents import make_policy
+from ycbench_agents.evaluation.measurement import FAILURE_CAUSES, PAPER_CAUSES, MeasurementError, measure_run
+from ycbench_agents.evaluation.measurement.counterfactual import TaskPast, in_time_alone, judged
+from ycbench_agents.evaluation.measurement.replayed import replayed_turns, start_of, task_id_of
+from ycbench_env.testing import tiny_config
+
+MILESTONE = tiny_config(task_progress_milestones=[0.9])
+
+
+def failures(kit: Any, *turns: str, **changes: object) -> list[tuple[Any, ...]]:
+    """The failures of a run as (task, late by hours, cause, counterfactuals)."""
+    return [
+        (one.task_id, one.late_hours, one.cause, (one.team_alone, one.team_alone_from_accept, one.staff_alone))
+        for one in measure_run(kit.record(*turns, **changes)).failures
+    ]
+
+
+def test_a_team_that_would_be_in_time_alone_is_over_committed(kit: Any, start: Callable[..., str]) -> None:
+    # Both on both: 5 + 5 units an hour each, 20 hours, Friday 11:00; alone 10 hours.
+    both = f"{start('Task-1', 'Emp_1', 'Emp_2')}\n{start('Task-3', 'Emp_1', 'Emp_2')}"
+    told = (17.0, "over_committed", (True, True, True))
+    assert failures(kit, both, "sim resume") == [("Task-1", *told), ("Task-3", *told)]
+
+
+def test_a_team_that_is_too_small_is_understaffed_if_everybody_would_have_made_it(
+    kit: Any, start: Callable[..., str]
+) -> None:
+    # Emp_1 alone takes 20 hours, Friday 11:00.
+    assert failures(kit, start("Task-1", "Emp_1"), "sim resume") == [
+        ("Task-1", 17.0, "understaffed", (False, False, True))
+    ]
+
+
+def test_an_able_team_that_began_too_late_was_dispatched_late(kit: Any, start: Callable[..., str]) -> None:
+    # Task-3 takes both until Thursday 10:00; then Task-1 takes 10 of the 8 hours that are left, until Friday 11:00.
+    turns = (
+        f"task accept --task-id Task-1\n{start('Task-3', 'Emp_1', 'Emp_2')}\nsim resume",
+        f"{start('Task-1', 'Emp_1', 'Emp_2', accept=False)}\nsim resume",
+    )
+    assert failures(kit, *turns) == [("Task-1", 17.0, "late_dispatch", (False, True, False))]
+
+
+def test_a_task_dispatched_after_its_deadline_could_not_be_in_time(kit: Any, start: Callable[..., str]) -> None:
+    turns = (
+        start("Task-1", "Emp_1", "Emp_2", dispatch=False),
+        *[""] * 4,
+    )  # forced on to 3 February, 09:00; done a day later at 10:00
+    (failed,) = failures(kit, *turns, "task dispatch --task-id Task-1\nsim resume")
+    assert failed == ("Task-1", 24 * 33 - 8.0, "late_dispatch", (False, True, False))
+
+
+def test_a_team_whose_second_half_joined_too_late_began_late(kit: Any, start: Callable[..., str]) -> None:
+    # Emp_1 has 180 units, the milestone, on Thursday 18:00; with Emp_2 the other 20 take until Friday 10:00.
+    turns = (f"{start('Task-1', 'Emp_1')}\nsim resume", f"{start('Task-1', 'Emp_2', accept=False, dispatch=False)}")
+    assert failures(kit, *turns, "sim resume", config=MILESTONE) == [
+        ("Task-1", 16.0, "late_dispatch", (False, True, True))
+    ]
+
+
+def test_members_of_a_team_count_from_when_they_joined(kit: Any, start: Callable[..., str]) -> None:
+    # As before, but the milestone, 150 units, is on Thursday 15:00, and with Emp_2 it is done at 17:30, in time.
+    turns = (f"{start('Task-1', 'Emp_1')}\nsim resume", f"{start('Task-1', 'Emp_2', accept=False, dispatch=False)}")
+    record = kit.record(*turns, "sim resume", config=tiny_config(task_progress_milestones=[0.75]))
+    begin = start_of(record)
+    end = list(replayed_turns(record, begin))[-1].after
+    (task,) = end.tasks
+    assert task.status == "completed_success"
+    assert in_time_alone(end, task, begin.employees, begin.calendar.start_us, task.team)
+    only_first = task.team[:1]
+    assert not in_time_alone(end, task, begin.employees, begin.calendar.start_us, only_first)
+
+
+def test_a_task_that_nobody_could_have_done_is_out_of_reach(kit: Any, start: Callable[..., str]) -> None:
+    # A deadline of one day: 9 hours for the 10 that both need.
+    config = tiny_config(deadline_qty_per_day=200.0)
+    (failed,) = measure_run(kit.record(start("Task-1", "Emp_1", "Emp_2"), "sim resume", config=config)).failures
+    assert (failed.cause, failed.paper_cause) == ("out_of_reach", "incapable_team")
+    assert failed.staff_alone_from_accept is False
+
+
+def test_an_adversarial_clients_task_fails_for_that_whatever_the_team(kit: Any, start: Callable[..., str]) -> None:
+    # 800 units by both take 40 hours: four days and 4 hours, Tuesday 7 January 13:00, 115 hours late.
+    assert failures(kit, start("Task-2", "Emp_1", "Emp_2"), "sim resume") == [
+        ("Task-2", 115.0, "adversarial_client", (None, None, None))
+    ]
+
+
+def test_a_task_of_nobody_can_fail_too(kit: Any, start: Callable[..., str]) -> None:
+    record = kit.record(start("Task-1", "Emp_1"), "sim resume", config=tiny_config(num_clients=0))
+    (failed,) = measure_run(record).failures
+    assert (failed.client_name, failed.cause, failed.paper_cause) == (None, "understaffed", "incapable_team")
+
+
+def test_rates_are_those_of_the_dispatch(kit: Any, start: Callable[..., str]) -> None:
+    # Task-3 raises Emp_1 and Emp_2 by half to 15 an hour while Task-1 is on; at 10 an hour it is late, as it was.
+    config = tiny_config(dist={"skill_boost": {"type": "constant", "value": 0.5}}, deadline_qty_per_day=200.0)
+    both = f"{start('Task-1', 'Emp_1', 'Emp_2')}\n{start('Task-3', 'Emp_1')}"
+    measured = measure_run(kit.record(both, "sim resume", "sim resume", config=config))
+    assert {one.team_alone for one in measured.failures} == {False}
+
+
+def test_a_completion_without_a_dispatch_is_a_fault_of_the_program(kit: Any, start: Callable[..., str]) -> None:
+    record = kit.record(start("Task-1", "Emp_1"), "sim resume")
+    begin = start_of(record)
+    end = list(replayed_turns(record, begin))[-1].after
+    with pytest.raises(MeasurementError, match="Task-1: was completed without being dispatched"):
+        judged(end, end.tasks[0], TaskPast(begin.employees), 2, is_adversarial=False)
+
+
+@pytest.mark.parametrize("config", ["default", "reference"])
+def test_a_task_that_was_alone_fares_in_the_counterfactual_as_it_did(kit: Any, config: str) -> None:
+    record = kit.record(config=config, policy=make_policy("greedy"), seed=2, max_turns=40)
+    begin = start_of(record)
+    seen = set()
+    staff = {}
+    for turn in replayed_turns(record, begin):
+        for said in turn.commands:
+            if said.name == "task dispatch" and said.ok:
+                staff[task_id_of(said.command)] = said.before
+        for task in turn.after.tasks:
+            if task.completed_us is not None and task.task_id in staff:
+                then = staff.pop(task.task_id)
+                in_time = in_time_alone(turn.after, task, then.employees, then.now_us, task.team)
+                assert in_time == (task.status == "completed_success")
+                seen.add(in_time)
+    assert seen == {False, True}
+
+
+def test_causes_are_a_partition_with_the_papers_three_as_its_coarse_form(kit: Any) -> None:
+    record = kit.record(config="default", policy=make_policy("random"), seed=1)
+    failed = measure_run(record).failures
+    assert len({one.cause for one in failed}) > 2
+    assert {one.cause for one in failed} <= set(FAILURE_CAUSES)
+    coarse = {attrs.evolve(failed[0], cause=cause).paper_cause for cause in FAILURE_CAUSES}
+    assert coarse == set(PAPER_CAUSES)
