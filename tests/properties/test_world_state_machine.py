@@ -122,7 +122,7 @@ def busy_turn(state: State, rng: random.Random) -> str:
     one = f"--task-id {rng.choice(reachable)}"
     team = ",".join(rng.sample(names, rng.randint(1, len(names))))
     start = f"task accept {one} && task assign {one} --employees {team} && task dispatch {one}"
-    return "\n".join([start, *["sim resume"] * rng.randint(0, 3)])
+    return "\n".join([start, *["sim resume"] * rng.randint(0, 3), "market browse"])
 
 
 @settings(max_examples=45, suppress_health_check=[HealthCheck.too_slow])
