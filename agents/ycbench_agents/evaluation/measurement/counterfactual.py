@@ -113,7 +113,7 @@ def in_time_alone(
         if time_us > task.deadline_us or state.tasks[0].status != "active":
             break
         state = _do(_at(state, time_us), _assign(task, joins[time_us]))
-    return _at(state, task.deadline_us + 1).tasks[0].status == "completed_success"
+    return _at(state, task.deadline_us).tasks[0].status == "completed_success"
 
 
 def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: int) -> State:
@@ -146,7 +146,7 @@ def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: i
 
 
 def _at(state: State, time_us: int) -> State:
-    """Return the state at an instant, or when its task is completed before."""
+    """Return the state at an instant, or when its task is completed by then; what is due at that instant is done."""
     state = attrs.evolve(state, calendar=attrs.evolve(state.calendar, horizon_us=time_us))
     while state.terminal_reason is None and state.tasks[0].status == "active":
         state = advance(state).state

@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
-
 from ycbench_agents.evaluation.measurement.failed_task import FAILURE_CAUSES, PAPER_CAUSES
 from ycbench_agents.evaluation.measurement.quotient import ratio
+from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.measurement.measures import RunMeasures
+
+try:
+    import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
+except ImportError as error:
+    _MISSING = "frames need pandas, which is not installed; install it with: pip install 'ycbench-env[evaluation]'"
+    raise MissingExtraError(_MISSING) from error
 
 __all__ = [
     "acceptance",

@@ -2,6 +2,8 @@
 
 # ruff: noqa: ANN401 -- the kit comes as a fixture
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.measurement import RunMeasures, frames, measure_run
+from ycbench_env import MissingExtraError
 from ycbench_env.testing import tiny_config
 from ycbench_env.vocabulary import DOMAINS
 
@@ -150,3 +153,12 @@ def test_behaviour_calls_reliability_and_efficiency_are_those_of_the_runs(runs: 
 def test_frames_can_be_joined_on_the_key(runs: dict[EpisodeKey, RunMeasures]) -> None:
     joined = frames.outcomes(runs).merge(frames.behaviour(runs), on=KEYS, validate="one_to_one")
     assert len(joined) == 3
+
+
+def test_without_pandas_the_extra_that_brings_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("frames_without_pandas", frames.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'ycbench-env\[evaluation\]'"):
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
