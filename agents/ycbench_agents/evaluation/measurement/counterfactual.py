@@ -110,9 +110,10 @@ def in_time_alone(
     state = _do(state, _assign(task, joins[first_us]))
     state = _do(state, f"task dispatch --task-id {task.task_id}")
     for time_us in later:
-        if time_us > task.deadline_us or state.tasks[0].status != "active":
+        state = _at(state, min(time_us, task.deadline_us))
+        if time_us > task.deadline_us or state.tasks[0].status != "active":  # done before somebody really joined
             break
-        state = _do(_at(state, time_us), _assign(task, joins[time_us]))
+        state = _do(state, _assign(task, joins[time_us]))
     return _at(state, task.deadline_us).tasks[0].status == "completed_success"
 
 

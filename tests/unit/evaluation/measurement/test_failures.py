@@ -13,6 +13,7 @@ from ycbench_agents.evaluation.measurement import FAILURE_CAUSES, PAPER_CAUSES, 
 from ycbench_agents.evaluation.measurement.counterfactual import TaskPast, in_time_alone, judged
 from ycbench_agents.evaluation.measurement.replayed import replayed_turns, start_of, task_id_of
 from ycbench_env.testing import tiny_config
+from ycbench_env.types import Assignment
 
 MILESTONE = tiny_config(task_progress_milestones=[0.9])
 
@@ -102,11 +103,31 @@ def test_a_task_of_nobody_can_fail_too(kit: Any, start: Callable[..., str]) -> N
 
 
 def test_rates_are_those_of_the_dispatch(kit: Any, start: Callable[..., str]) -> None:
-    # Task-3 raises Emp_1 and Emp_2 by half to 15 an hour while Task-1 is on; at 10 an hour it is late, as it was.
-    config = tiny_config(dist={"skill_boost": {"type": "constant", "value": 0.5}}, deadline_qty_per_day=200.0)
-    both = f"{start('Task-1', 'Emp_1', 'Emp_2')}\n{start('Task-3', 'Emp_1')}"
-    measured = measure_run(kit.record(both, "sim resume", "sim resume", config=config))
-    assert {one.team_alone for one in measured.failures} == {False}
+    # Task-3 takes both until Thursday 10:00 and raises them to 15 an hour. Alone, Task-1 then takes 200 / 30 hours,
+    # until 16:40; at 10 an hour it would be late. Task-2000 takes half of their time, so it is.
+    turns = (
+        f"task accept --task-id Task-1\n{start('Task-3', 'Emp_1', 'Emp_2')}\nsim resume",
+        start("Task-1", "Emp_1", "Emp_2", accept=False),
+        f"{start('Task-2000', 'Emp_1', 'Emp_2')}\nsim resume",
+    )
+    config = tiny_config(dist={"skill_boost": {"type": "constant", "value": 0.5}})
+    (failed, *_) = failures(kit, *turns, config=config)
+    assert failed[::2] == ("Task-1", "over_committed")
+    assert failed[3] == (True, True, True)
+
+
+def test_whoever_joins_after_the_task_would_have_been_done_alone_changes_nothing(
+    kit: Any, start: Callable[..., str]
+) -> None:
+    record = kit.record(start("Task-1", "Emp_1", "Emp_2"), config=tiny_config(num_employees=3))
+    begin = start_of(record)
+    end = list(replayed_turns(record, begin))[-1].after
+    (task,) = end.tasks  # alone it is done on Thursday 10:00
+    for hours in (26, 48, 24 * 9):
+        joined = (*task.team, Assignment(3, begin.now_us + hours * 3_600_000_000))
+        assert in_time_alone(end, task, begin.employees, begin.now_us, joined)
+    late = (task.team[0], Assignment(3, task.deadline_us + 1))
+    assert not in_time_alone(end, task, begin.employees, begin.now_us, late)
 
 
 def test_a_completion_without_a_dispatch_is_a_fault_of_the_program(kit: Any, start: Callable[..., str]) -> None:
