@@ -41,6 +41,7 @@ def test_a_bankrupt_company_counts_nothing_in_the_score_and_as_it_is_in_the_fund
     assert (summary.score.minimum, summary.funds.minimum) == (0, -3_000)
     assert (summary.survival.survived, summary.survival.bankrupt) == (2, 1)
     assert summary.log_censored == 1
+    assert summary.spread.across_deviation == summary.score.deviation != summary.funds.deviation
 
 
 def test_the_score_is_the_mean_to_the_cent() -> None:
@@ -142,6 +143,9 @@ def test_a_family_is_corrected_for_being_many_and_counts_who_has_no_pair() -> No
     found = compare_family({"good": good, "absent": Sample.of([("1", "failed", None)])}, baseline, QUICK)
     assert found.comparisons["good"].score.sign_flip.p == 2 / 2**6
     assert found.holm.adjusted("good") == 4 / 2**6
+    broke = compare_family({"a": Sample({"1": [-1], "2": [3]})}, Sample({"1": [-9], "2": [1]}), QUICK)
+    assert broke.holm.adjusted("a") == broke.comparisons["a"].score.sign_flip.p == 1
+    assert broke.comparisons["a"].funds.sign_flip.p == 0.5
     assert (found.holm.size, found.holm.undefined) == (2, 1)
     assert found.comparisons["absent"].candidate == Tally(failed=1)
     assert decode(encode(found.to_json()), "it") == found.to_json()

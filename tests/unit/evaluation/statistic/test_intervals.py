@@ -151,7 +151,7 @@ def test_a_share_that_is_none_is_refused(share: float, count: int) -> None:
         clopper_pearson_interval(share, count)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**53 + 2, 10**400, None, "3", True])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**53 + 2, -(2**53) - 2, 10**400, None, "3", True])
 def test_what_is_no_number_is_refused_with_its_place(value: object) -> None:
     with pytest.raises(StatisticError, match=r"value 2: got .*, expected a finite number"):
         bca_interval([1.0, value])  # pyright: ignore[reportArgumentType]
