@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+import ycbench_env
 from ycbench_agents.evaluation.measurement.error import MeasurementError
 from ycbench_agents.evaluation.measurement.failed_task import FailedTask, FailureCause
-from ycbench_env import State, advance, transition
+from ycbench_env import State, advance
 from ycbench_env.actions import parse_turn
 from ycbench_env.types import Assignment
 
@@ -165,7 +166,7 @@ def _do(state: State, text: str) -> State:
         MeasurementError: It was, which only a fault of this package makes so.
     """
     command = parse_turn(text)[0].command
-    outcome = None if command is None else transition(state, command)
+    outcome = None if command is None else ycbench_env.transition(state, command)
     if outcome is None or outcome.refusal is not None:
         msg = f"counterfactual: {text!r} was refused: {outcome and outcome.refusal}; please report it"
         raise MeasurementError(msg)

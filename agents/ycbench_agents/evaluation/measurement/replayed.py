@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
 import attrs
 
+import ycbench_env
 from ycbench_agents.evaluation.measurement.error import MeasurementError
 from ycbench_agents.records.playing import recorded_config
-from ycbench_env import advance, initial_state, transition
+from ycbench_env import advance, initial_state
 from ycbench_env.actions import grammar_for, parse_turn
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class _Replay:
         name = None if command is None else self.names.get(type(command), _HELP)
         if ok and command is not None:
             if name in _WORLD:
-                outcome = transition(before, command)
+                outcome = ycbench_env.transition(before, command)
                 if outcome.refusal is not None:
                     self._refuse(turn, f"{parsed.text[:80]!r} is recorded as carried out, now: {outcome.refusal}")
                 self.state = outcome.state

@@ -169,6 +169,19 @@ def test_one_move_of_the_clock_past_many_payrolls_still_gives_each_month_its_own
     assert measured.behaviour.mean_concurrency_by_time == 0.0
 
 
+def test_what_falls_on_the_first_instant_of_a_month_belongs_to_it(kit: Any) -> None:
+    # Days begin at midnight, so the third payroll is on Tuesday 1 April at 00:00, and the run ends there.
+    measured = measure_run(kit.record(*[""] * 15, config=tiny_config(workday_start_hour=0)))
+    assert measured.ending.sim_time == "2025-04-01T00:00:00"
+    assert [(month.label, month.is_complete, month.payroll_cents) for month in measured.months] == [
+        ("start", True, 0),
+        ("2025-01", True, 0),
+        ("2025-02", True, 200_000),
+        ("2025-03", True, 200_000),
+        ("2025-04", False, 200_000),
+    ]
+
+
 def test_a_world_without_clients_has_no_measures_of_them(kit: Any, start: Callable[..., str]) -> None:
     turns = (start("Task-1", "Emp_1", "Emp_2"), "sim resume")
     measured: Any = measure_run(kit.record(*turns, config=tiny_config(num_clients=0)))
@@ -187,9 +200,13 @@ def test_a_success_that_needed_trust_is_told_apart(kit: Any, start: Callable[...
 
 
 def test_what_is_held_past_its_deadline_at_the_end_is_overdue(kit: Any, start: Callable[..., str]) -> None:
-    turns = (start("Task-1", "Emp_1", dispatch=False), *[""] * 4, "task accept --task-id Task-3")
+    turns = (
+        start("Task-1", "Emp_1", dispatch=False),
+        *[""] * 4,
+        "task accept --task-id Task-3\ntask accept --task-id Task-2",
+    )
     measured: Any = measure_run(kit.record(*turns))  # the fifth turn is forced on to February
-    assert (measured.tasks.unfinished, measured.tasks.overdue, measured.tasks.never_dispatched) == (2, 1, 2)
+    assert (measured.tasks.unfinished, measured.tasks.overdue, measured.tasks.never_dispatched) == (3, 1, 3)
 
 
 def test_concurrency_of_a_turn_is_the_most_at_one_moment(kit: Any, start: Callable[..., str]) -> None:
