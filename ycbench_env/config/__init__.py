@@ -11,7 +11,8 @@ from ycbench_env.config.model import AgentConfig, Config, LoopConfig, SimConfig
 from ycbench_env.config.origin import Origin
 from ycbench_env.config.schema import FIELDS, Field
 from ycbench_env.config.source import preset_names
-from ycbench_env.config.world import DistConfig, SalaryTier, WorldConfig
+from ycbench_env.config.world import WorldConfig
+from ycbench_env.config.world_table import DistConfig, SalaryTier
 
 __all__ = [
     "FIELDS",

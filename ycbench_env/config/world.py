@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Final, Literal
 
-from ycbench_env.config.distribution import Distribution
 from ycbench_env.config.kind import (
     BoolKind,
     CapKind,
@@ -19,11 +18,12 @@ from ycbench_env.config.kind import (
     SeedKind,
 )
 from ycbench_env.config.list_kind import LadderKind, MilestonesKind
-from ycbench_env.config.setting import DistributionSetting, Setting, value_class
+from ycbench_env.config.setting import Setting, value_class
+from ycbench_env.config.world_table import CENTS, DistConfig, SalaryTier
 from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tier_midpoint
-from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
+from ycbench_env.vocabulary import CLIENT_NAMES, TIERS
 
-__all__ = ["DistConfig", "SalaryTier", "WorldConfig"]
+__all__ = ["WorldConfig"]
 
 _MILLI: Final = 1_000
 _MOST_EMPLOYEES: Final = 1_000
@@ -31,57 +31,10 @@ _E4: Final = 10_000
 
 _FRACTION: Final = FloatKind(Interval(0, 1))
 _FACTOR: Final = FloatKind(Interval(0, 10))
-_CENTS: Final = IntKind(Interval(0, 10**10))
 # Stored prestige and trust have 3 places and stored rates 4, so their bounds have no more either.
 _PRESTIGE: Final = FloatKind(Interval(0, 100), decimals=3)
 _MULTIPLIER: Final = FloatKind(Interval(0, 100), decimals=6)
-_RATE: Final = FloatKind(Interval(0, 100))
 _PRESSURE: Final = FloatKind(Interval(0, 100))
-
-
-@value_class
-class DistConfig:
-    """Table ``[world.dist]``: what market tasks are drawn from."""
-
-    required_prestige: Annotated[
-        Distribution,
-        DistributionSetting(FloatKind(Interval(1, 100)), "prestige that a task requires; draws are truncated", "Y-2.4"),
-    ]
-    reward_funds_cents: Annotated[
-        Distribution,
-        DistributionSetting(FloatKind(Interval(0, 10**9)), "base reward in cents; draws are truncated", "Y-2.4"),
-    ]
-    domain_count: Annotated[
-        Distribution,
-        DistributionSetting(
-            # A draw is truncated, so a continuous one needs room above the last whole number to reach it.
-            FloatKind(Interval(1, len(DOMAINS) + 1, below=True)),
-            "number of domains of a task; draws are truncated",
-            "Y-2.4",
-        ),
-    ]
-    required_qty: Annotated[
-        Distribution,
-        DistributionSetting(FloatKind(Interval(1, 100_000)), "base work in one domain; draws are truncated", "Y-2.4"),
-    ]
-    reward_prestige_delta: Annotated[
-        Distribution,
-        DistributionSetting(FloatKind(Interval(0, 100)), "prestige gained by a success", "Y-2.4"),
-    ]
-    skill_boost: Annotated[
-        Distribution,
-        DistributionSetting(FloatKind(Interval(0, 10)), "share by which a success raises rates", "Y-2.4"),
-    ]
-
-
-@value_class
-class SalaryTier:
-    """Tables ``[world.salary_*]``: pay and skill of one tier's employees."""
-
-    min_cents: Annotated[int, Setting(_CENTS, "lowest monthly salary in cents", "Y-2.2")]
-    max_cents: Annotated[int, Setting(_CENTS, "highest monthly salary in cents", "Y-2.2")]
-    rate_min: Annotated[float, Setting(_RATE, "lowest rate (or average of rates), in work per business hour", "Y-2.2")]
-    rate_max: Annotated[float, Setting(_RATE, "highest rate (or average of rates), in work per business hour", "Y-2.2")]
 
 
 @value_class
@@ -229,7 +182,7 @@ class WorldConfig:
         ),
     ]
     salary_max_cents: Annotated[
-        int | Literal["none"], Setting(CapKind(_CENTS), "salary up to which raises go, in cents", "Y-5.5")
+        int | Literal["none"], Setting(CapKind(CENTS), "salary up to which raises go, in cents", "Y-5.5")
     ]
     skill_rate_max: Annotated[
         float | Literal["none"],
