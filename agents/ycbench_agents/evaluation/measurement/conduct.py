@@ -197,16 +197,17 @@ class Requests:
         self._tally.add(turn)
         self._first = self._first or turn.time
         self._last = turn.time
-        attempts = (turn.transport or {}).get("attempts")
-        if turn.transport is not None and isinstance(attempts, int):
-            self._add_transport(turn.transport, attempts)
+        if turn.transport is not None:
+            self._add_transport(turn.transport)
 
-    def _add_transport(self, transport: JsonObject, attempts: int) -> None:
+    def _add_transport(self, transport: JsonObject) -> None:
+        """Count how a reply came; what a policy does not tell of it is a single attempt without faults."""
+        latency, attempts, faults = (transport.get(name) for name in ("latency_s", "attempts", "faults"))
         self._asked += 1
-        self._attempts += attempts
-        latency, faults = transport.get("latency_s"), transport.get("faults")
-        self._latency_s.append(float(latency) if isinstance(latency, int | float) else 0.0)
+        self._attempts += attempts if isinstance(attempts, int) else 1
         self._faults += len(faults) if isinstance(faults, list) else 0
+        if isinstance(latency, int | float):
+            self._latency_s.append(latency)
 
     @property
     def totals(self) -> dict[str, tuple[float | None, int]]:
@@ -236,7 +237,7 @@ class Requests:
     def transport(self) -> Transport:
         """Return times and retries."""
         return Transport(
-            latency_s=sum(self._latency_s) if self._asked else None,
+            latency_s=float(sum(self._latency_s)) if self._latency_s else None,
             retries=self._attempts - self._asked if self._asked else None,
             faults=self._faults if self._asked else None,
             wall_s=_seconds_between(self._first, self._last),

@@ -173,8 +173,8 @@ class Transport:
     """How replies came and how long it took: the only part that may differ between equal runs.
 
     Args:
-        latency_s: Seconds of waiting for replies; None for a policy that asks nobody.
-        retries: Requests that were sent again; None likewise.
+        latency_s: Seconds of waiting for replies; None if no turn tells.
+        retries: Requests that were sent again; None for a policy that asks nobody.
         faults: Faults on the way; None likewise.
         wall_s: Wall time from the end of the first turn to the end of the last, in seconds, pauses before a resume
             included; None without turns.

@@ -182,6 +182,17 @@ def test_what_falls_on_the_first_instant_of_a_month_belongs_to_it(kit: Any) -> N
     ]
 
 
+def test_levels_at_a_months_end_are_those_of_the_last_stop_in_it(kit: Any, start: Callable[..., str]) -> None:
+    # From Friday 31 January one move past the payroll of Monday to 10:00, when Task-1 is done and brings 0.1 and 1.0.
+    config = tiny_config(sim={"start_date": "2025-01-31"}, resume_stops_at_payroll=False)
+    measured = measure_run(kit.record(f"{start('Task-1', 'Emp_1', 'Emp_2')}\nsim resume", config=config))
+    assert [(month.label, month.prestige_milli[1], month.trust_milli[0]) for month in measured.months] == [
+        ("start", 1000, 0),
+        ("2025-01", 1000, 0),
+        ("2025-02", 1100, 1000),
+    ]
+
+
 def test_a_world_without_clients_has_no_measures_of_them(kit: Any, start: Callable[..., str]) -> None:
     turns = (start("Task-1", "Emp_1", "Emp_2"), "sim resume")
     measured: Any = measure_run(kit.record(*turns, config=tiny_config(num_clients=0)))
@@ -237,6 +248,12 @@ def test_traces_and_transports_are_summed_and_what_is_unknown_is_counted(kit: An
     assert (measured.reliability.refused_calls, measured.reliability.unusable_replies) == (2, 1)
     assert attrs.astuple(measured.transport) == (2.0, 3, 3, 2.0)
     assert measured.revenue_per_usd == pytest.approx(12_200 / 0.3)
+
+
+def test_a_transport_that_tells_nothing_is_one_attempt_of_unknown_length(kit: Any) -> None:
+    measured = measure_run(kit.asking(["", ""], [{}, {}], [{}, {}]))
+    assert attrs.astuple(measured.transport) == (None, 0, 0, 1.0)
+    assert attrs.astuple(measured.tokens) == (None, None, None, None, 2, None, 2)
 
 
 def test_a_policy_that_asks_nobody_has_no_tokens_cost_or_latency(measures: Any) -> None:
