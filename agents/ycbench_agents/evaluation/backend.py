@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import attrs
 
+from ycbench_agents.evaluation.apart import play_job_apart
 from ycbench_agents.evaluation.worker import play_job
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ycbench_agents.evaluation.job import Job, JobReport
 
@@ -23,19 +24,8 @@ BackendName: TypeAlias = Literal["processes", "ray", "dask"]
 BACKENDS: Final[tuple[BackendName, ...]] = ("processes", "ray", "dask")
 """Where episodes can be played."""
 
+_RAY_AT_ONCE: Final = 4  # jobs of each process that are handed to Ray together
 _JOBLIB_NAMES: Final = {"processes": "loky", "ray": "ray", "dask": "dask"}
-
-
-class _Reports(Protocol):
-    """joblib's generator."""
-
-    def __iter__(self) -> Iterator[JobReport]:
-        """Yield reports."""
-        ...
-
-    def close(self) -> None:
-        """End the workers."""
-        ...
 
 
 class WorkerLostError(Exception):
@@ -84,22 +74,24 @@ class Pool:
             yield
 
     def play(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
-        """Yield the report of each job when it is there, in any order.
+        """Yield the report of each job when it is there, in any order; Ray tells of a few together.
 
         Raises:
             WorkerLostError: A worker's process ended, or the cluster failed; which jobs were being played their
                 markers tell.
         """
-        reports = self._reports(jobs)
-        try:
-            yield from reports
-        except Exception as error:
-            msg = f"a worker process was lost ({type(error).__name__})"
-            raise WorkerLostError(msg) from error
-        finally:
-            reports.close()
+        at_once = _RAY_AT_ONCE * self.processes if self.backend == "ray" else max(1, len(jobs))
+        for first in range(0, len(jobs), at_once):
+            reports = self._reports(jobs[first : first + at_once])
+            try:
+                yield from reports
+            except Exception as error:
+                msg = f"a worker process was lost ({type(error).__name__}: {error})"
+                raise WorkerLostError(msg) from error
+            finally:
+                reports.close()
 
-    def _reports(self, jobs: Sequence[Job]) -> _Reports:
+    def _reports(self, jobs: Sequence[Job]) -> Generator[JobReport]:
         # Slow to import, and without types.
         from joblib import (  # noqa: PLC0415 -- as above  # pyright: ignore[reportMissingTypeStubs]
             Parallel,
@@ -107,16 +99,17 @@ class Pool:
             parallel_config,
         )
 
+        play = play_job if self.is_local else play_job_apart
         # Two workers at least: for one, joblib would play in this process, which no policy may end. One of them waits,
         # since no more jobs are handed out than are to be played at once.
         with parallel_config(_JOBLIB_NAMES[self.backend]):
             parallel = Parallel(
                 max(2, self.processes),
-                return_as="generator_unordered",
+                return_as="list" if self.backend == "ray" else "generator_unordered",  # Ray's has no other
                 pre_dispatch=self.processes,  # pyright: ignore[reportArgumentType] -- a number is allowed, too
                 batch_size=1,  # pyright: ignore[reportArgumentType] -- as above
             )
-        return cast("_Reports", parallel(delayed(play_job)(job) for job in jobs))
+        yield from cast("Iterable[JobReport]", parallel(delayed(play)(job) for job in jobs))
 
 
 @contextlib.contextmanager

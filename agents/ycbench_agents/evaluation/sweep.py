@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.backend import WorkerLostError
-from ycbench_agents.evaluation.failure import EpisodeFailure
-from ycbench_agents.evaluation.job import JobReport
-from ycbench_agents.evaluation.worker import marker_of, was_stopped_by_its_limit
+from ycbench_agents.evaluation.worker import lost_report, marker_of, was_stopped_by_its_limit
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from ycbench_agents.evaluation.backend import Pool
-    from ycbench_agents.evaluation.job import Job
+    from ycbench_agents.evaluation.job import Job, JobReport
 
 __all__ = ["play_jobs"]
 
@@ -60,14 +58,4 @@ def _played_alone(job: Job, pool: Pool) -> JobReport:
             pass
         else:
             return report
-    return JobReport(job.key, _loss(job))
-
-
-def _loss(job: Job) -> EpisodeFailure:
-    """Return how a job ended its process, and forget its marker."""
-    over_time = was_stopped_by_its_limit(job)
-    marker_of(job).unlink(missing_ok=True)
-    if over_time:
-        text = f"took longer than {job.limits.seconds} seconds and did not let itself be interrupted"
-        return EpisodeFailure("time", "EpisodeTimeoutError", text)
-    return EpisodeFailure("killed", "WorkerLostError", "ended the process that played it, also when played alone")
+    return lost_report(job)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.failure import FailureKind
 
-__all__ = ["marker_of", "play_job", "was_stopped_by_its_limit"]
+__all__ = ["lost_report", "marker_of", "play_job", "was_stopped_by_its_limit"]
 
 _WAIT_S: Final = 0.2
 _PATIENCE: Final = 50  # so often a record that is still being written is waited for
@@ -79,6 +79,17 @@ def was_stopped_by_its_limit(job: Job) -> bool:
         return False
 
 
+def lost_report(job: Job) -> JobReport:
+    """Return the report of a job that ended the process that played nothing but it, and forget its marker."""
+    over_time = was_stopped_by_its_limit(job)
+    marker_of(job).unlink(missing_ok=True)
+    if not over_time:
+        text = "ended the process that played it, also when played alone"
+        return JobReport(job.key, EpisodeFailure("killed", "WorkerLostError", text))
+    text = f"took longer than {job.limits.seconds} seconds and did not let itself be interrupted"
+    return JobReport(job.key, EpisodeFailure("time", EpisodeTimeoutError.__name__, text))
+
+
 def play_job(job: Job) -> JobReport:
     """Play an episode, or go on with it, measure it, and return what came of it.
 
@@ -97,7 +108,7 @@ def _failure(job: Job) -> EpisodeFailure | None:
         with (
             marker_of(job).open("w", encoding="utf-8") as marker,
             limited_time(job.limits.seconds, marker),
-            limited_memory(job.limits.memory_mib) if job.parent is not None else contextlib.nullcontext(),
+            limited_memory(job.limits.memory_mib),
             contextlib.redirect_stdout(sys.stderr),  # stdout is for results
         ):
             store_measures(_record(job))
