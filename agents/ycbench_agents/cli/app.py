@@ -16,6 +16,7 @@ from ycbench_agents.cli.evaluating import EVALUATION_COMMANDS
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.options import NO_DEFAULT, SEVERAL, Files, Presets, Seeds, Settings
 from ycbench_agents.cli.planning import PLANNING_COMMANDS
+from ycbench_agents.cli.reporting import REPORTING_COMMANDS
 from ycbench_agents.registry import policy_names
 
 __all__ = ["dispatch", "make_app"]
@@ -103,7 +104,7 @@ def make_app() -> App:
     app.command(_export, name="export")
     app.command(_play, name="play")
     app.command(_describe, name="describe")
-    for function, name in (*PLANNING_COMMANDS, *EVALUATION_COMMANDS):
+    for function, name in (*PLANNING_COMMANDS, *EVALUATION_COMMANDS, *REPORTING_COMMANDS):
         app.command(function, name=name)
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
     for function, name in ((_show, "show"), (_validate, "validate"), (_diff, "diff"), (_list, "list")):

@@ -1,0 +1,121 @@
+"""One figure a policy: a bar for the mean over seeds, a dot for each seed (figures 3a, 4a, 5b and 7 of the paper)."""
+
+# matplotlib's stubs leave **kwargs untyped, which strict mode reports at every call:
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.evaluation.figure.column import SeedMeans, means_by_seed, numbers, texts
+from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, looks
+from ycbench_agents.evaluation.figure.wording import dollars, percent, round_dollars, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "draw_adversarial_share",
+    "draw_final_funds",
+    "draw_revenue_per_dollar",
+    "draw_trusted_share",
+]
+
+_CENTS: Final = 100
+_BAR: Final = 0.62
+_ROOM: Final = 1.05
+
+
+def draw_final_funds(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+    """Draw each policy's score, the mean final funds with a bankrupt company counting 0 (figure 7).
+
+    Args:
+        ax: Where to draw.
+        frame: Rows of policy, seed, final_funds_cents and initial_funds_cents; of one preset.
+        style: Colours and letters.
+    """
+    funds = [max(value or 0.0, 0.0) / _CENTS for value in numbers(frame, "final_funds_cents")]
+    _draw_bars(ax, means_by_seed(texts(frame, "policy"), texts(frame, "seed"), funds), dollars, style)
+    ax.set_xlabel("Final funds: mean (bar) and seeds (dots)")
+    starts = {value for value in numbers(frame, "initial_funds_cents") if value is not None}
+    if len(starts) == 1:
+        start = starts.pop() / _CENTS
+        _draw_reference(ax, start, f"start {dollars(start)}", style)
+
+
+def draw_adversarial_share(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+    """Draw how many of the accepted tasks came from adversarial clients, beside their share of the market (figure 4a).
+
+    Args:
+        ax: Where to draw.
+        frame: Rows of policy, seed, adversarial_fraction and market_adversarial_fraction.
+        style: Colours and letters.
+    """
+    _draw_bars(ax, _means(frame, "adversarial_fraction"), percent, style, top=1.0)
+    ax.set_xlabel("Adversarial tasks among accepted ones")
+    market = [value for value in numbers(frame, "market_adversarial_fraction") if value is not None]
+    if market:
+        _draw_reference(ax, fmean(market), f"market {percent(fmean(market))}", style)
+
+
+def draw_trusted_share(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+    """Draw how many of the successes needed trust (figure 3a).
+
+    Args:
+        ax: Where to draw.
+        frame: Rows of policy, seed and trusted_success_fraction, which is the run's in each of its rows.
+        style: Colours and letters.
+    """
+    _draw_bars(ax, _means(frame, "trusted_success_fraction"), percent, style, top=1.0)
+    ax.set_xlabel("Successes that needed trust")
+
+
+def draw_revenue_per_dollar(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+    """Draw simulated revenue for each dollar that the model cost (figure 5b).
+
+    Args:
+        ax: Where to draw.
+        frame: Rows of policy, seed and revenue_per_usd.
+        style: Colours and letters.
+    """
+    _draw_bars(ax, _means(frame, "revenue_per_usd"), dollars, style)
+    ax.set_xlabel("Simulated revenue for a dollar of cost")
+
+
+def _means(frame: pd.DataFrame, column: str) -> SeedMeans:
+    return means_by_seed(texts(frame, "policy"), texts(frame, "seed"), numbers(frame, column))
+
+
+def _draw_bars(
+    ax: Axes, means: SeedMeans, words: Callable[[float], str], style: FigureStyle, top: float | None = None
+) -> None:
+    """Draw a row for each policy that has a value, from the first one down; values are written behind the rows."""
+    rows: Mapping[str, list[float]] = {policy: list(seeds.values()) for policy, seeds in means.items() if seeds}
+    look = looks(means, style)
+    most = top or max([max(values) for values in rows.values()], default=1.0) or 1.0
+    for place, (policy, values) in enumerate(rows.items()):
+        colour, mean = look[policy].colour, fmean(values)
+        ax.barh(place, mean, height=_BAR, color=colour, alpha=0.45, linewidth=0)
+        dots = {"ls": "none", "marker": "o", "ms": 4.5, "mec": style.paper, "mew": 0.6}
+        ax.plot(values, [place] * len(values), color=colour, clip_on=False, **dots)  # pyright: ignore[reportArgumentType] -- untyped keywords
+        ax.text(most * _ROOM * 1.03, place, words(mean), color=style.ink, va="center", clip_on=False)
+    ax.set_xlim(0, most * _ROOM)
+    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+    ax.set_yticks(range(len(rows)), [shortened(policy) for policy in rows])
+    ax.tick_params(axis="y", length=0, labelcolor=style.ink)
+    ax.xaxis.set_major_formatter(lambda value, _: (round_dollars if words is dollars else words)(value))
+    ax.locator_params(axis="x", nbins=4)
+    ax.grid(visible=True, axis="x")
+    ax.spines["bottom"].set_visible(False)
+
+
+def _draw_reference(ax: Axes, value: float, words: str, style: FigureStyle) -> None:
+    """Draw a line across the rows, with its name above."""
+    if value > ax.get_xlim()[1]:
+        return
+    ax.axvline(value, color=style.grey, linewidth=1.0, linestyle=(0, (3, 2)), zorder=1)
+    ax.text(value, -0.62, words, color=style.grey, size=style.size - 1, va="bottom", ha="center", clip_on=False)

@@ -1,0 +1,221 @@
+"""How policies went about it: behaviour, cost, reliability, and what may differ between equal runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.evaluation.report.cell import (
+    Cell,
+    count_cell,
+    mean_cell,
+    money_cell,
+    number_cell,
+    percent_cell,
+    text_cell,
+)
+from ycbench_agents.evaluation.report.part import Table, figures, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.report.result import PolicyResults, PresetResults
+
+__all__ = ["behaviour_table", "cost_table", "reliability_table", "task_table", "transport_table"]
+
+_MINUTE: Final = 60
+_HUNDRED: Final = 100
+_TASKS: Final = (
+    words("Policy"),
+    figures("Accepted", "Mean over seeds, as are the next five"),
+    figures("In time"),
+    figures("Late"),
+    figures("Cancelled"),
+    figures("Unfinished", "Planned or active at the end"),
+    figures("Never dispatched", "Accepted tasks on which nobody ever began to work"),
+    figures("Win rate", "Share of the completed tasks that were in time"),
+    figures("Adversarial", "Share of accepted tasks that came from adversarial clients"),
+    figures("Needed trust", "Share of the successes whose offer required trust"),
+    figures("Revenue", "Rewards that were booked"),
+    figures("Fees", "Fees for failures"),
+    figures("Payroll"),
+    figures("Months survived", "Simulated time behind"),
+)
+_BEHAVIOUR: Final = (
+    words("Policy"),
+    figures("Notes per 100 turns", "Scratchpad writes and appends that were carried out"),
+    figures("Inspects per accept", "task inspect commands for each task accept command"),
+    figures("Concurrency", "Mean number of active tasks by turn"),
+    figures("Concurrency over time", "Mean number of active tasks over simulated time"),
+    figures("Commands per turn"),
+    figures("Turns"),
+    figures("Commands"),
+)
+_COST: Final = (
+    words("Policy"),
+    figures("Bankrupt", "Finished episodes"),
+    figures("Episodes", "Finished ones"),
+    figures("Cost, $", "Of an episode: mean and standard deviation over seeds"),
+    figures("Tokens", "Of prompts and replies, an episode"),
+    figures("Completion tokens", "An episode"),
+    figures("Revenue per $", "Simulated revenue for a dollar of cost"),
+    figures("Turns of unknown cost", "In all; sums are too low by those"),
+)
+_RELIABILITY: Final = (
+    words("Policy"),
+    figures("Invalid commands", "Not grammatical"),
+    figures("Skipped", "Not tried since the one before && failed"),
+    figures("Refused actions", "Grammatical commands that act and were refused"),
+    figures("Failed queries", "Grammatical commands that ask and were refused"),
+    figures("Empty turns", "Without any command"),
+    figures("Forced advances", "Turns in which the environment moved time by itself"),
+    figures("Malformed calls", "Tool calls of a model that nobody could read"),
+    figures("Unusable replies", "Replies of a model of which nothing was run"),
+    figures("Commands", "Grammatical ones, to compare with"),
+    figures("Turns", "To compare with"),
+)
+_TRANSPORT: Final = (
+    words("Policy"),
+    figures("Runtime, min", "From the end of the first turn to the end of the last; mean and deviation over seeds"),
+    figures("Waiting, min", "For replies"),
+    figures("Retries", "Requests that were sent again, in all"),
+    figures("Faults", "On the way, in all"),
+)
+
+
+def task_table(results: PresetResults) -> Table:
+    """Return what became of tasks and of money, means over seeds."""
+    rows = tuple(_tasks(policy) for policy in results.policies if policy.measures)
+    return Table(f"Tasks and money, preset {results.preset}", _TASKS, rows)
+
+
+def _tasks(policy: PolicyResults) -> tuple[Cell, ...]:
+    mean = policy.mean
+    return (
+        text_cell(policy.policy),
+        number_cell(mean(lambda run: run.tasks.accepted), 1),
+        number_cell(mean(lambda run: run.tasks.succeeded), 1),
+        number_cell(mean(lambda run: run.tasks.failed), 1),
+        number_cell(mean(lambda run: run.tasks.cancelled), 1),
+        number_cell(mean(lambda run: run.tasks.unfinished), 1),
+        number_cell(mean(lambda run: run.tasks.never_dispatched), 1),
+        percent_cell(mean(lambda run: run.tasks.win_rate_fraction)),
+        percent_cell(mean(lambda run: run.acceptance and run.acceptance.adversarial_fraction)),
+        percent_cell(mean(lambda run: run.tasks.trusted_success_fraction)),
+        money_cell(mean(lambda run: run.money.revenue_cents)),
+        money_cell(mean(lambda run: run.money.fees_cents)),
+        money_cell(mean(lambda run: run.money.payroll_cents)),
+        number_cell(mean(lambda run: run.ending.survived_months), 1),
+    )
+
+
+def behaviour_table(results: PresetResults) -> Table:
+    """Return how policies behaved (table 3 of the paper), means over seeds."""
+    rows = tuple(_behaviour(policy) for policy in results.policies if policy.measures)
+    return Table(f"Behaviour, preset {results.preset}", _BEHAVIOUR, rows)
+
+
+def _behaviour(policy: PolicyResults) -> tuple[Cell, ...]:
+    mean = policy.mean
+    return (
+        text_cell(policy.policy),
+        number_cell(mean(lambda run: run.behaviour.writes_per_100_turns), 1),
+        number_cell(mean(lambda run: run.behaviour.inspects_per_accept)),
+        number_cell(mean(lambda run: run.behaviour.mean_concurrency_by_turn), 1),
+        number_cell(mean(lambda run: run.behaviour.mean_concurrency_by_time), 1),
+        number_cell(mean(lambda run: run.behaviour.commands_per_turn)),
+        number_cell(mean(lambda run: run.behaviour.turns), 1),
+        number_cell(mean(lambda run: run.behaviour.commands), 1),
+    )
+
+
+def cost_table(results: PresetResults) -> Table | None:
+    """Return what models cost (table 4 of the paper), None where no run tells; runtimes are in ``transport_table``."""
+    telling = [policy for policy in results.policies if policy.mean(_cost_usd) is not None or policy.mean(_tokens)]
+    silent = [policy.policy for policy in results.policies if policy.measures and policy not in telling]
+    if not telling:
+        return None
+    notes = (f"No run tells of tokens or cost: {', '.join(silent)}.",) if silent else ()
+    return Table(f"Cost, preset {results.preset}", _COST, tuple(_cost(policy) for policy in telling), notes)
+
+
+def _cost(policy: PolicyResults) -> tuple[Cell, ...]:
+    return (
+        text_cell(policy.policy),
+        count_cell(policy.summary.survival.bankrupt),
+        count_cell(len(policy.measures)),
+        mean_cell(policy.mean(_cost_usd), policy.deviation(_cost_usd)),
+        number_cell(policy.mean(_tokens), 0),
+        number_cell(policy.mean(lambda run: run.tokens.completion), 0),
+        money_cell(policy.mean(_revenue_per_usd)),
+        count_cell(policy.total(lambda run: run.tokens.unknown_cost_turns)),
+    )
+
+
+def _tokens(run: RunMeasures) -> int | None:
+    return run.tokens.total
+
+
+def _cost_usd(run: RunMeasures) -> float | None:
+    return run.tokens.cost_usd
+
+
+def _revenue_per_usd(run: RunMeasures) -> float | None:
+    return None if run.revenue_per_usd is None else _HUNDRED * run.revenue_per_usd
+
+
+def reliability_table(presets: Sequence[PresetResults]) -> Table:
+    """Return what went wrong beside the game itself, in all finished episodes of a policy; no part of the score."""
+    rows = tuple(_reliability(found, results) for results in presets for found in results.policies if found.measures)
+    return _with_preset(Table("Reliability, all finished episodes", _RELIABILITY, rows), presets)
+
+
+def _reliability(policy: PolicyResults, results: PresetResults) -> tuple[Cell, ...]:
+    total = policy.total
+    return (
+        text_cell(policy.policy),
+        text_cell(results.preset),
+        count_cell(total(lambda run: run.reliability.invalid_commands)),
+        count_cell(total(lambda run: run.reliability.skipped_commands)),
+        count_cell(total(lambda run: run.reliability.refused_actions)),
+        count_cell(total(lambda run: run.reliability.failed_queries)),
+        count_cell(total(lambda run: run.reliability.empty_turns)),
+        count_cell(total(lambda run: run.reliability.forced_advances)),
+        count_cell(total(lambda run: run.reliability.refused_calls)),
+        count_cell(total(lambda run: run.reliability.unusable_replies)),
+        count_cell(total(lambda run: run.behaviour.commands)),
+        count_cell(total(lambda run: run.behaviour.turns)),
+    )
+
+
+def transport_table(presets: Sequence[PresetResults]) -> Table:
+    """Return times, retries and faults: the only figures that may differ between equal evaluations."""
+    rows = tuple(_transport(found, results) for results in presets for found in results.policies if found.measures)
+    return _with_preset(Table("Times, retries and faults", _TRANSPORT, rows), presets)
+
+
+def _transport(policy: PolicyResults, results: PresetResults) -> tuple[Cell, ...]:
+    return (
+        text_cell(policy.policy),
+        text_cell(results.preset),
+        mean_cell(policy.mean(_runtime), policy.deviation(_runtime)),
+        mean_cell(policy.mean(_waiting), policy.deviation(_waiting)),
+        count_cell(policy.total(lambda run: run.transport.retries)),
+        count_cell(policy.total(lambda run: run.transport.faults)),
+    )
+
+
+def _runtime(run: RunMeasures) -> float | None:
+    return None if run.transport.wall_s is None else run.transport.wall_s / _MINUTE
+
+
+def _waiting(run: RunMeasures) -> float | None:
+    return None if run.transport.latency_s is None else run.transport.latency_s / _MINUTE
+
+
+def _with_preset(table: Table, presets: Sequence[PresetResults]) -> Table:
+    """Return a table whose rows name the preset in their second cell; without that where there is but one."""
+    first, *others = table.columns
+    if len(presets) == 1:
+        return Table(table.title, table.columns, tuple((row[0], *row[2:]) for row in table.rows), table.notes)
+    return Table(table.title, (first, words("Preset"), *others), table.rows, table.notes)

@@ -1,0 +1,123 @@
+"""What was evaluated: the suite, who played, where, and what of it is not there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from ycbench_agents.evaluation.report.cell import count_cell, text_cell
+from ycbench_agents.evaluation.report.part import Part, Table, figures, words
+from ycbench_agents.evaluation.report.result import tally_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ycbench_agents.evaluation.episode import Episode
+    from ycbench_agents.evaluation.provenance import Provenance
+    from ycbench_agents.evaluation.suite import Suite, SuitePolicy
+
+__all__ = ["episode_part", "origin_part"]
+
+_KEY_VALUE: Final = (words("What"), words("Value"))
+
+
+def origin_part(suite: Suite, provenance: Provenance, episodes: Sequence[Episode]) -> Part:
+    """Return what was evaluated, without any time."""
+    tally = tally_of(episodes)
+    became = f"{tally.run} run to their end, {tally.failed} failed, {tally.missing} missing"
+    counted = f"{tally.planned} episodes planned: {became}."
+    tables = (
+        _table("Suite", _suite_facts(suite)),
+        Table(
+            "Policies",
+            (words("Policy"), words("Plays"), words("Model"), words("Parameters")),
+            tuple(
+                (
+                    text_cell(row.label),
+                    text_cell(row.name),
+                    text_cell(row.model or "\u2013"),
+                    text_cell(_parameters(row)),
+                )
+                for row in suite.policies
+            ),
+        ),
+        Table(
+            "Configurations",
+            (words("Preset"), words("Digest"), figures("Years"), figures("Start, $"), figures("Clients")),
+            tuple(
+                (
+                    text_cell(preset.label),
+                    text_cell(preset.config.digest()),
+                    count_cell(preset.config.sim.horizon_years),
+                    count_cell(preset.config.world.initial_funds_cents // 100),
+                    count_cell(preset.config.world.num_clients),
+                )
+                for preset in suite.presets
+            ),
+        ),
+        _table("Provenance", _provenance_facts(provenance)),
+    )
+    return Part("", tuple(text for text in (suite.description, counted) if text), tables)
+
+
+def _table(title: str, facts: Sequence[tuple[str, str]]) -> Table:
+    return Table(
+        title, _KEY_VALUE, tuple((text_cell(name), text_cell(value)) for name, value in facts), (), is_sortable=False
+    )
+
+
+def _suite_facts(suite: Suite) -> list[tuple[str, str]]:
+    limits = suite.limits
+    turns = "none" if limits.max_turns is None else f"{limits.max_turns:,}"
+    hashed = suite.seed_hash
+    secret = [] if hashed is None else [("Seeds are", f"held out, named by {hashed.method} with salt {hashed.salt}")]
+    return [
+        ("Name", suite.name),
+        ("Digest", suite.digest()),
+        ("Seeds", f"{len(suite.seeds)}: {', '.join(suite.seeds)}"),
+        *secret,
+        ("Repeats", str(suite.repeats)),
+        ("Turn limit", turns),
+    ]
+
+
+def _parameters(policy: SuitePolicy) -> str:
+    return ", ".join(f"{key}={json.dumps(policy.parameters[key])}" for key in sorted(policy.parameters)) or "\u2013"
+
+
+def _provenance_facts(provenance: Provenance) -> list[tuple[str, str]]:
+    origin = provenance.origin
+    commit = "none" if origin.git is None else f"{origin.git.commit}{', files changed' if origin.git.dirty else ''}"
+    packages = ", ".join(f"{name} {origin.packages[name] or 'unknown'}" for name in sorted(origin.packages))
+    overrides = "; ".join(json.dumps(each, sort_keys=True) for each in provenance.overrides)
+    return [
+        ("ycbench-env", provenance.version),
+        ("Measures version", str(provenance.measures_version)),
+        ("Git commit", commit),
+        ("Python", origin.python),
+        ("Packages", packages or "unknown"),
+        ("Settings in force", overrides or "none"),
+    ]
+
+
+def episode_part(episodes: Sequence[Episode]) -> Part:
+    """Return the episodes that failed or are missing, each by name and with the reason."""
+    failed = [episode for episode in episodes if episode.status == "failed"]
+    missing = [episode for episode in episodes if episode.status == "missing"]
+    if not failed and not missing:
+        return Part("", ("Every planned episode was played to its end.",))
+    tables: list[Table] = []
+    if failed:
+        rows = tuple((text_cell(str(episode.key)), text_cell(episode.reason or "not said")) for episode in failed)
+        tables.append(Table("Failed", (words("Episode"), words("Reason")), rows))
+    if missing:
+        rows = tuple((text_cell(str(episode.key)), text_cell(_missing(episode))) for episode in missing)
+        tables.append(Table("Missing", (words("Episode"), words("State")), rows))
+    return Part("", (f"{len(failed)} failed, {len(missing)} missing; none of them enters a mean.",), tuple(tables))
+
+
+def _missing(episode: Episode) -> str:
+    if episode.record is None:
+        return "not begun"
+    reason = episode.record.outcome.reason
+    return f"{episode.record.outcome.status}{f': {reason}' if reason else ''}"

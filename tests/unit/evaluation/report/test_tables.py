@@ -1,0 +1,170 @@
+"""Tables of a report: the numbers are worked out by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+
+from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.measurement import TokenUse, Transport
+from ycbench_agents.evaluation.report import ReportError, report_of
+from ycbench_agents.evaluation.report.drawing import DrawnFigures
+
+if TYPE_CHECKING:
+    from conftest import Bench, MakeRun
+
+    from ycbench_agents.evaluation.report import Report
+    from ycbench_agents.evaluation.report.part import Section, Table
+    from ycbench_agents.evaluation.report.result import PresetResults
+    from ycbench_agents.evaluation.suite import Suite
+
+
+def section(report: Report, key: str) -> Section:
+    return next(each for each in report.sections if each.key == key)
+
+
+def tables(report: Report, key: str) -> list[Table]:
+    return [table for part in section(report, key).parts for table in part.tables]
+
+
+def rows(table: Table) -> dict[str, dict[str, str]]:
+    titles = [column.title for column in table.columns]
+    return {row[0].text: dict(zip(titles, (cell.text for cell in row), strict=True)) for row in table.rows}
+
+
+def no_figures(suite: Suite, results: PresetResults, place: int) -> DrawnFigures:
+    del suite, results, place
+    return DrawnFigures((), ())
+
+
+def made(hand: Bench, baseline: str | None = None) -> Report:
+    return report_of(hand.evaluation(), hand.measures(), baseline, no_figures)
+
+
+def test_the_leaderboard_counts_a_bankrupt_company_as_0_and_is_exact_to_the_cent(hand: Bench) -> None:
+    hand.add("greedy", 10_000_001, 20_000_000, -5_000).add("expert", 90_000_000, 91_000_000, 92_000_000)
+    [table] = tables(made(hand), "leaderboard")
+    assert list(rows(table)) == ["expert", "greedy"]
+    greedy = rows(table)["greedy"]
+    assert greedy["Score"] == "$100,000.00"
+    assert greedy["Median"] == "$100k"
+    assert (greedy["Survival"], greedy["Spread across seeds"]) == ("67%", "$100k")
+    assert (greedy["Tier"], rows(table)["expert"]["Tier"]) == ("2", "1")
+
+
+def test_what_failed_or_is_missing_is_counted_and_named_and_enters_no_mean(hand: Bench) -> None:
+    hand.add("greedy", 10_000_000).fail("greedy", "2", "MemoryError: no room")
+    report = made(hand)
+    row = rows(tables(report, "leaderboard")[0])["greedy"]
+    assert [row[name] for name in ("Planned", "Run", "Failed", "Missing", "Score")] == [
+        "3",
+        "1",
+        "1",
+        "1",
+        "$100,000.00",
+    ]
+    failed, missing = tables(report, "episodes")
+    assert [[cell.text for cell in line] for line in failed.rows] == [
+        ["greedy, reference, seed 2", "MemoryError: no room"]
+    ]
+    assert [[cell.text for cell in line] for line in missing.rows] == [["greedy, reference, seed 3", "not begun"]]
+    assert tables(report, "leaderboard")[0].notes == (
+        "Without a tier, since there is no interval: greedy.",
+        "Seeds without a finished episode, which no mean counts: greedy (seed 2, 3).",
+    )
+
+
+def test_comparisons_are_paired_by_seed_with_the_exact_p_and_its_floor(hand: Bench) -> None:
+    hand.add("greedy", 10_000_000, 20_000_000, 30_000_000).add("expert", 11_000_000, 23_000_000, 35_000_000)
+    [table] = tables(made(hand), "comparison")
+    row = rows(table)["expert"]
+    assert row["Lift"] == "$30k"
+    assert row["Median lift"] == "$30k"
+    assert row["Lift, %"] == "15"
+    assert [row[name] for name in ("p", "Floor of p", "Holm p")] == ["0.2500"] * 3
+    assert (row["Win rate"], row["Won, tied, lost"], row["Seeds"]) == ("100%", "3, 0, 0", "3")
+    assert "smallest possible p is 0.25" in table.notes[0]
+
+
+def test_seeds_that_one_of_the_two_lacks_are_named(hand: Bench) -> None:
+    hand.add("greedy", 10_000_000, 20_000_000, 30_000_000).add("expert", 11_000_000, 23_000_000)
+    [table] = tables(made(hand), "comparison")
+    assert rows(table)["expert"]["Seeds"] == "2"
+    assert table.notes[-1] == "Seeds that only one of the two has, which enter nothing: expert (seed 3)."
+
+
+def test_without_a_baseline_the_report_says_what_to_do(hand: Bench) -> None:
+    hand.add("expert", 1, 2, 3)
+    [part] = section(made(hand), "comparison").parts
+    assert part.paragraphs == ("The suite has no policy greedy; name another with --baseline: expert.",)
+    with pytest.raises(ReportError, match="got nobody, expected a policy of the suite: expert"):
+        made(hand, "nobody")
+
+
+def test_another_baseline_can_be_named(hand: Bench) -> None:
+    hand.add("greedy", 1, 2, 3).add("idle", 1, 1, 1)
+    [table] = tables(made(hand, "idle"), "comparison")
+    assert list(rows(table)) == ["greedy"]
+    assert rows(table)["greedy"]["Factor"].endswith("*")
+    assert table.notes[1].startswith("* Has episodes with less than a dollar")
+
+
+def test_behaviour_and_tasks_are_means_over_seeds_and_reliability_is_a_sum(hand: Bench, make_run: MakeRun) -> None:
+    other = make_run(3_000_000)
+    other = attrs.evolve(other, behaviour=attrs.evolve(other.behaviour, turns=100, inspects=0))
+    hand.add("greedy", 1_000_000, other)
+    report = made(hand)
+    tasks, behaviour = tables(report, "conduct")
+    assert rows(tasks)["greedy"]["Win rate"] == "67%"
+    assert rows(tasks)["greedy"]["Adversarial"] == "25%"
+    assert rows(tasks)["greedy"]["Revenue"] == "$50k"
+    row = rows(behaviour)["greedy"]
+    assert (row["Notes per 100 turns"], row["Inspects per accept"], row["Commands per turn"]) == ("3.0", "0.50", "3.00")
+    reliability = rows(tables(report, "reliability")[0])["greedy"]
+    assert (reliability["Invalid commands"], reliability["Forced advances"], reliability["Turns"]) == (
+        "14",
+        "10",
+        "150",
+    )
+    assert reliability["Malformed calls"] == "\u2013"
+
+
+def test_cost_is_shown_of_runs_that_tell_it_and_the_others_are_named(hand: Bench, make_run: MakeRun) -> None:
+    asked = [make_run(9_000_000, tokens=TokenUse(900, 100, None, None, 0, cost, 0)) for cost in (1.0, 3.0)]
+    hand.add("greedy", 1).add("model", *asked)
+    table = tables(made(hand), "conduct")[2]
+    row = rows(table)["model"]
+    assert (row["Cost, $"], row["Tokens"], row["Revenue per $"]) == ("2.00 \u00b1 1.41", "1,000", "$33.3k")
+    assert table.notes == ("No run tells of tokens or cost: greedy.",)
+
+
+def test_rows_name_the_preset_where_there_are_several(hand: Bench) -> None:
+    hand.presets = ("one", "two")
+    hand.add("greedy", 1, 2, 3, preset="one").add("greedy", 4, 5, 6, preset="two")
+    report = made(hand)
+    assert [part.title for part in section(report, "leaderboard").parts] == ["Preset one", "Preset two"]
+    [table] = tables(report, "reliability")
+    assert [(row[0].text, row[1].text) for row in table.rows] == [("greedy", "one"), ("greedy", "two")]
+    assert table.columns[1].title == "Preset"
+
+
+def test_times_stand_in_one_section_alone(hand: Bench, make_run: MakeRun) -> None:
+    hand.add("greedy", 1, 2, 3)
+    first = made(hand)
+    hand.started = "2027-01-01T00:00:00Z"
+    hand.add("greedy", make_run(1, transport=Transport(4.0, 3, 2, 600.0)))
+    second = made(hand)
+    differing = [one.key for one, other in zip(first.sections, second.sections, strict=True) if one != other]
+    assert differing == ["times"]
+    assert rows(tables(second, "times")[0])["greedy"]["Retries"] == "3"
+
+
+def test_repeats_show_the_spread_within_seeds_and_count_as_one_seed(hand: Bench, make_run: MakeRun) -> None:
+    hand.repeats, hand.seeds = 2, ("1",)
+    hand.add("greedy", 10_000_000)
+    hand.runs[EpisodeKey("greedy", "reference", "1", 2)] = make_run(30_000_000)
+    row = rows(tables(made(hand), "leaderboard")[0])["greedy"]
+    assert (row["Score"], row["Spread within seeds"], row["Run"]) == ("$200,000.00", "$141k", "2")
+    assert row["Spread across seeds"] == "\u2013"
