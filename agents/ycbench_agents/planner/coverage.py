@@ -46,6 +46,10 @@ _SHARED: Final = (
     ),
     _Premise("resume_stops_at_payroll", lambda world: world.resume_stops_at_payroll, "true", "true"),
 )
+_OF_BOUND: Final = (
+    *_SHARED,
+    _Premise("skill_rate_max", lambda world: world.skill_rate_max != "none", "a number", "10"),
+)
 _OF_PLANNER: Final = (
     *_SHARED,
     _Premise("min_task_qty", lambda world: world.min_task_qty <= _LEAST_WORK, "200", "200"),
@@ -59,7 +63,7 @@ _OF_PLANNER: Final = (
 
 def uncovered_by_bound(config: Config) -> str | None:
     """Return why the argument of the bound does not hold for a configuration, None where it does."""
-    return _uncovered("bound", config, _SHARED)
+    return _uncovered("bound", config, _OF_BOUND)
 
 
 def uncovered_by_planner(config: Config) -> str | None:

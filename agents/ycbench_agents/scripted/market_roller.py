@@ -4,7 +4,7 @@ A task that is accepted and never begun costs nothing, and another one takes its
 each decision this policy accepts poor offers of honest clients, thirty at a time, only to see what replaces them, keeps
 the best of every domain, and lets the expert choose from those. Thousands of planned tasks lie about at the end; it
 never lists them. Where the number of open tasks is limited (``max_open_tasks``) some of the first are refused; then it
-rolls no more and plays as the expert does.
+rolls no more and plays as the expert does, as it also does where rates are hidden.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class MarketRollerPolicy:
         if situation is None:
             return self._expert.look()
         offers = self._expert.appraise(situation).offers
-        if self._closed or not offers:
+        if self._closed or situation.hidden or not offers:
             return self._expert.decide(situation)
         best = self._best(offers, situation)
         poor = [offer.task_id for offer in offers if offer.task_id not in best]

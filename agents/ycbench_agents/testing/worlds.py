@@ -16,6 +16,8 @@ ODD_WORLDS: Final[tuple[tuple[str, Any], ...]] = (
     ("an empty market", {"world": {"num_market_tasks": 0}, "loop": _IDLE}),
     ("funds for less than a month", {"world": {"initial_funds_cents": 1}, "loop": _IDLE}),
     ("a limit of four turns", {"loop": {"max_turns": 4}}),
+    ("classic rules: no clients, hidden rates", "classic-easy"),
+    ("hidden rates and clients", {"world": {"skill_rates_visible": False}}),
     ("four milestones a task", {"world": {"task_progress_milestones": [0.2, 0.4, 0.6, 0.8]}}),
 )
 """Names and configurations."""

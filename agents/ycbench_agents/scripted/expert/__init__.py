@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.scripted.answer import Inspection, Offer, Work
     from ycbench_agents.scripted.expert.situation import Situation
+    from ycbench_agents.scripted.expert.skill import Belief
     from ycbench_agents.scripted.expert.staffing import Job, Person
     from ycbench_env import Observation
 
@@ -53,13 +54,18 @@ class ExpertPolicy:
 
     Args:
         weights: What counts how much, all of it or some by name; None for the usual ones.
+        turns_a_year: Turns that it shares out over a year where rates are hidden (see ``blind``), at least 1.
 
     Raises:
-        ValueError: There is no such weight, or it is no number of at least 0.
+        ValueError: There is no such weight, or it is no number of at least 0; or there are no turns.
     """
 
-    def __init__(self, weights: Weights | Mapping[str, float] | None = None) -> None:
+    def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 500) -> None:
         self._weights = read_weights(weights)
+        if isinstance(turns_a_year, bool) or not isinstance(turns_a_year, int) or turns_a_year < 1:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+            msg = f"turns_a_year: got {turns_a_year!r}, expected a whole number of at least 1, like 500"
+            raise ValueError(msg)
+        self._turns_a_year = turns_a_year
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -67,7 +73,7 @@ class ExpertPolicy:
         del seed
         self._looks: tuple[str, ...] = ()
         self._gate = PrestigeGate()
-        self._blind = BlindPlay()
+        self._blind = BlindPlay(self._turns_a_year)
         self._asks_clients = True
         self._own_turn = False  # whether the last observation was of looks of its own, and told of that moment
         self._honest: dict[str, bool] = {}
@@ -85,6 +91,10 @@ class ExpertPolicy:
         self._limit: int | None = None  # of open tasks, as far as refusals told
         self._open_before = 0
         self._month = 0
+
+    def believed_rate(self, name: str, domain: str) -> Belief:
+        """Return what it believes of somebody's rate in a domain, where rates are hidden."""
+        return self._blind.watch.estimate.belief(name, domain)
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with the looks that the next decision needs."""

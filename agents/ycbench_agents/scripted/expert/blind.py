@@ -34,21 +34,26 @@ __all__ = ["BlindPlay"]
 
 _TINY: Final = 1e-3  # hours, or units an hour
 _YEAR: Final = 2349.0  # business hours
-_TURNS_A_YEAR: Final = 500
-_TURNS_A_TASK: Final = 5.0
+_TURNS_A_TASK: Final = 1.1  # milestones included, see _through
+_MOST_STOPS: Final = 6  # of the clock in a turn
+_SURE: Final = 0.05  # deviation of a rate that is known, as a part of it
 _MONTH: Final = 196.0  # business hours
 _WORKDAY_HOURS: Final = 9.0
 _LATE_HOURS: Final = 27.0  # by which a task may be late before it is given up
 _MARGIN: Final = 0.95  # of the hours that a task may take
 _LIKELY: Final = 0.5  # chance of success that a task must have at least
 _SKILL: Final = 0.5  # share of a year's earnings that doubled rates in one domain bring
-_PRESTIGE: Final = 0.15  # and a level more of the highest prestige
+_PRESTIGE: Final = 0.7  # part of what better-paid offers promise that counts
+_SCARCE: Final = 12  # offers that prestige opens, below which it may soon open none
+_FEAR: Final = 0.5  # share of the earnings to come that a level more is worth then
+_NEARER: Final = 0.1  # of a level in any domain
+_BEST: Final = 10  # offers by which a level of prestige is judged
 _HORIZON: Final = 1000.0  # hours that such gains count at most
 _UNCERTAIN: Final = 0.15  # of a rate
 _GROWN: Final = 1.5  # times the listed work, which shows an adversary
 _SMALL_TEAMS: Final = (1, 2, 4)
 _UNLIKELY: Final = 0.05  # the same, where nothing else is left
-_LEFT_OVER: Final = 6  # offers that trials leave
+_LEFT_OVER: Final = 16  # offers that trials leave
 _THIN: Final = 1.3  # of the payrolls to come, which funds must cover before nothing more is begun
 
 
@@ -66,8 +71,9 @@ class _Plan:
 class BlindPlay:
     """Plays by beliefs about rates, one task at a time."""
 
-    def __init__(self) -> None:
-        """Make one that has seen nothing."""
+    def __init__(self, turns_a_year: int) -> None:
+        """Make one that has seen nothing and may take so many turns a year."""
+        self._turns_a_year = turns_a_year
         self.watch = Watch()
         self.tasks: tuple[str, ...] = ()  # to inspect in every look: those begun or accepted
         self._main: str | None = None
@@ -83,6 +89,7 @@ class BlindPlay:
         self._lowest: Mapping[str, float] = {}  # prestige at the start
         self._raise = 0.01
         self._payroll = 0
+        self._lure = 0.0  # share of the earnings to come that a level of prestige is worth
         self._believed: dict[tuple[tuple[str, ...], str], Belief] = {}  # since the last look
 
     def learn_deadlines(self, accepted: Mapping[str, tuple[dt.datetime, dt.datetime]]) -> None:
@@ -95,9 +102,10 @@ class BlindPlay:
         """Take in a look: tiers, progress, and how salaries rise."""
         if not self._lowest:
             self._lowest = dict(situation.prestige)
-            self._budget = _TURNS_A_YEAR * max(1.0, situation.hours_left / _YEAR)
+            self._budget = self._turns_a_year * max(1.0, situation.hours_left / _YEAR)
         for member in situation.staff:
             self.watch.estimate.meet(member.name, member.tier)
+        self._lure = _lure_of_prestige(situation)
         self.watch.see(situation.now, situation.inspections, whole=whole)
         self._believed = {}
         self._learn_raise(situation)
@@ -142,7 +150,10 @@ class BlindPlay:
         commands += [f"task cancel --task-id {task_id} --reason hopeless" for task_id in hopeless]
         if len(hopeless) == len(self.tasks):
             return commands
-        return [*commands, "sim resume"]
+        if commands or not (task := seen.get(self._main or "")) or self.tasks != (self._main,):
+            return [*commands, "sim resume"]
+        sure = self._is_sure(task.remaining, tuple(sorted(task.team)))
+        return [_through(task.task_id, task.team[0]) if sure else "sim resume"]
 
     def _is_hopeless(self, situation: Situation, task: Inspection | None, load: int) -> bool:
         """Return whether a task would end after its deadline, and long from now."""
@@ -185,11 +196,9 @@ class BlindPlay:
 
     def _renew(self, offers: Sequence[Offer]) -> list[str]:
         """Return a turn that accepts what cannot be done, only to have it replaced: nothing else would ever change."""
-        least = min(offers, key=lambda offer: (offer.reward_cents, offer.task_id), default=None)
-        if least is None:
-            return []
-        self._passed.add(least.task_id)
-        return [f"task accept --task-id {least.task_id}"]
+        useless = [offer.task_id for offer in offers]
+        self._passed.update(useless)
+        return [f"task accept --task-id {task_id}" for task_id in useless]
 
     def _may_take(self, offer: Offer) -> bool:
         return offer.task_id not in self._passed and offer.client not in self._shunned
@@ -204,9 +213,12 @@ class BlindPlay:
         self._passed.update(self.tasks)
         self._expected.update((offer.task_id, offer.work) for offer, _ in trials)
         team = [name for name in plan.team if name not in away]
-        commands = [" && ".join(_started(offer.task_id, [name])) for offer, name in trials]
         main = _started(task_id, team)[0 if accept else 1 :]
-        return [*commands, " && ".join((*main, "sim resume"))]
+        if trials:  # they come second, lest they take the room of a limited number of tasks
+            aside = [" && ".join(_started(offer.task_id, [name])) for offer, name in trials]
+            return [" && ".join(main), *aside, f"{_unchanged(task_id, team[0])} && sim resume"]
+        wait = _through(task_id, team[0]) if self._is_sure(plan.offer.work, plan.team) else "sim resume"
+        return [" && ".join((*main, wait))]
 
     # ---- trials
 
@@ -257,6 +269,11 @@ class BlindPlay:
         for domain, each in work:
             hours = max(hours, each / self._team(team, domain).rate)
         return hours
+
+    def _is_sure(self, work: Work, team: tuple[str, ...]) -> bool:
+        """Return whether nothing is to be learned from how a team gets on."""
+        beliefs = [self._team(team, domain) for domain, _ in work]
+        return all(each.deviation <= _SURE * each.rate for each in beliefs)
 
     def _chance(self, work: Work, team: tuple[str, ...], allowed: float) -> float:
         """Return how likely a team is to do work within some business hours, domain by domain."""
@@ -327,8 +344,9 @@ class BlindPlay:
         salaries = sum([member.salary_cents for member in situation.staff if member.name in team])
         raises = self._raise * salaries * situation.hours_left / _MONTH
         later = pays * min(_HORIZON, situation.hours_left) * min(1.0, hours / turn)
-        gained = _SKILL * self._growth(situation, offer, team) + _PRESTIGE * _climb(situation, offer)
-        net = chance * (offer.reward_cents + later * gained - raises)
+        learnt = _SKILL * self._growth(situation, offer, team) * later
+        climbed = _climb(situation, offer) * self._lure * pays * situation.hours_left
+        net = chance * (offer.reward_cents + learnt + climbed - raises)
         return _Plan(offer, team, hours, net, net / max(hours, turn))
 
     def _growth(self, situation: Situation, offer: Offer, team: tuple[str, ...]) -> float:
@@ -347,8 +365,32 @@ def _started(task_id: str, team: Sequence[str]) -> tuple[str, str, str]:
     )
 
 
+def _through(task_id: str, name: str) -> str:
+    """Return commands that let time pass up to the end of a task, past its milestones, and no further."""
+    return f" && {_unchanged(task_id, name)} && ".join(["sim resume"] * _MOST_STOPS)
+
+
+def _unchanged(task_id: str, name: str) -> str:
+    """Return a command that assigns somebody who is on a task already.
+
+    It changes nothing; where the task has ended, or never began, it is refused, and what is chained to it is skipped.
+    """
+    return f"task assign --task-id {task_id} --employees {name}"
+
+
 def _climb(situation: Situation, offer: Offer) -> float:
     """Return by how much the highest prestige rises, or comes nearer to rising."""
     highest = max(situation.prestige.values(), default=0.0)
     reached = max([situation.prestige[domain] + offer.prestige_delta for domain, _ in offer.work])
-    return max(0.0, reached - highest)
+    return max(0.0, reached - highest) + _NEARER * offer.prestige_delta
+
+
+def _lure_of_prestige(situation: Situation) -> float:
+    """Return which share of the earnings to come a level of prestige is worth: by better-paid offers, and by fear.
+
+    Whoever has done all offers that are open, and is short of the next level, is stuck for good.
+    """
+    best = sorted([offer.reward_cents for offer in situation.offers], reverse=True)[:_BEST]
+    above = sorted([offer.reward_cents for offer in situation.near], reverse=True)[:_BEST]
+    promise = _PRESTIGE * (sum(above) / max(1, sum(best)) - 1.0) if len(best) == len(above) else 0.0
+    return min(1.0, max(0.0, promise)) + _FEAR * max(0.0, 1.0 - len(situation.offers) / _SCARCE)

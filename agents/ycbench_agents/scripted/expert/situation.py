@@ -48,6 +48,7 @@ class Situation:
         trust: Trust by client.
         prestige: Prestige by domain.
         offers: Tasks of the market that can be accepted.
+        near: Those that could be with a level more of prestige in each domain.
         inspections: Own tasks that were looked at closely.
         planned: Own tasks that are planned, if it was asked for them.
         hidden: Whether rates are not told, so that those of the staff are mere assumptions.
@@ -65,6 +66,7 @@ class Situation:
     inspections: tuple[Inspection, ...]
     planned: tuple[str, ...]
     hidden: bool = False
+    near: tuple[Offer, ...] = ()
 
     @property
     def free(self) -> tuple[Employee, ...]:
@@ -89,6 +91,8 @@ def read_situation(observation: Observation, gate: PrestigeGate) -> Situation:
     prestige = answer.prestige(observation)
     trust = {client.name: client.trust for client in answer.clients(observation)}
     listed = answer.staff(observation)
+    hidden = bool(listed) and not any(member.rates for member in listed)
+    above = {domain: level + 1 for domain, level in prestige.items()} if hidden else {}
     ended = {done.task_id for done in answer.completions(observation)}
     return Situation(
         now=now,
@@ -102,7 +106,8 @@ def read_situation(observation: Observation, gate: PrestigeGate) -> Situation:
         offers=tuple(_acceptable(answer.offers(observation), prestige, trust, gate)),
         inspections=answer.inspections(observation),
         planned=tuple(task.task_id for task in answer.own_tasks(observation) if task.status == "planned"),
-        hidden=bool(listed) and not any(member.rates for member in listed),
+        hidden=hidden,
+        near=tuple(_acceptable(answer.offers(observation), above, trust, gate)) if hidden else (),
     )
 
 

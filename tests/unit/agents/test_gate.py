@@ -1,0 +1,96 @@
+"""Which listed tasks prestige opens: the hopeful reading until a refusal, and markets that list everything."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ycbench_agents import make_policy, rollout
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.gate import PrestigeGate, lists_everything
+from ycbench_env import Observation, YCBenchEnv, load_config
+
+LEVELS = {"research": 3.0, "inference": 1.0, "data_environment": 1.0, "training": 1.0}
+EACH_DOMAIN = {"prestige_gate": "required_domains"}
+
+
+def seen(*commands: str, world: dict[str, object] | None = None, initial: float = 1.0) -> Observation:
+    overrides = {"world": {"initial_prestige_level": initial, **(world or {})}}
+    env = YCBenchEnv(load_config("classic-hard", overrides=overrides, environ={}))
+    env.reset(seed=1)
+    return env.step("\n".join(commands))[0]
+
+
+def offer(required: int, *domains: str, client: str = "") -> answer.Offer:
+    return answer.Offer("Task-1", client, required, 0, 100, 0.1, 0.1, tuple((domain, 9.0) for domain in domains))
+
+
+def test_the_highest_prestige_opens_a_task_until_a_refusal_shows_otherwise() -> None:
+    gate = PrestigeGate()
+    assert gate.opens(offer(3, "training"), LEVELS)
+    assert gate.doubts(offer(3, "training"), LEVELS)
+    assert not gate.opens(offer(4, "training"), LEVELS)
+    assert not gate.doubts(offer(3, "research"), LEVELS)
+    assert gate.opens(offer(9, "training"), {})
+    gate.learn(refusal("Task-1", "training"))
+    assert not gate.opens(offer(3, "training"), LEVELS)
+    assert gate.opens(offer(3, "research"), LEVELS)
+
+
+@pytest.mark.parametrize(("task_id", "domain"), [("Task-2", "training"), ("Task-1", "research")])
+def test_a_refusal_for_another_reason_tells_nothing_of_the_gate(task_id: str, domain: str) -> None:
+    gate = PrestigeGate()
+    gate.learn(refusal(task_id, domain))
+    assert gate.opens(offer(3, "training"), LEVELS)
+
+
+def refusal(task_id: str, domain: str) -> Observation:
+    """A refused accept, with a look at a market that lists Task-1 in a domain, and at prestige."""
+    listed = {
+        "task_id": "Task-1", "client_name": None, "required_prestige": 3, "reward_funds_cents": 100,
+        "reward_prestige_delta": 0.1, "skill_boost_pct": 0.1, "requirements": [{"domain": domain, "required_qty": 9}],
+    }  # fmt: skip
+    results = [
+        {"command": f"task accept --task-id {task_id}", "ok": False, "output": {"error": "no"}},
+        {"command": "company status", "ok": True, "output": {"prestige": LEVELS}},
+        {"command": "market browse", "ok": True, "output": {"tasks": [listed]}},
+    ]
+    return {**seen(), "results": json.dumps(results)}
+
+
+def test_a_market_lists_everything_where_a_newcomer_sees_what_it_cannot_have() -> None:
+    assert lists_everything([offer(1, "research")])
+    assert lists_everything([offer(1, "research", client="A"), offer(2, "research", client="A")])
+    assert not lists_everything([offer(1, "research", client="A")])
+
+
+@pytest.mark.parametrize("name", ["greedy", "accept_all", "throughput", "prestige", "conservative", "adversary_chaser"])
+def test_no_accept_is_refused_where_the_highest_prestige_counts(name: str) -> None:
+    episode = rollout(YCBenchEnv("classic-hard"), make_policy(name), 1, max_turns=40)
+    results = [result for info in episode.infos for result in info["results"]]
+    accepts = [result["ok"] for result in results if result["command"].startswith("task accept")]
+    assert accepts
+    assert all(accepts)
+    assert sum(info["invalid_commands"] for info in episode.infos) == 0
+
+
+@pytest.mark.parametrize("name", ["greedy", "throughput", "adversary_chaser", "expert"])
+def test_a_refused_accept_costs_no_time_and_teaches_the_gate(name: str) -> None:
+    """Where each domain counts and everything is listed, the company goes on after the refusal and earns."""
+    world = {**EACH_DOMAIN, "initial_prestige_level": 1.0}
+    env = YCBenchEnv(load_config("classic-easy", overrides={"world": world}, environ={}))
+    episode = rollout(env, make_policy(name), 2, max_turns=60)
+    results = [result for info in episode.infos for result in info["results"]]
+    accepts = [result["ok"] for result in results if result["command"].startswith("task accept")]
+    assert 0 < accepts.count(False) <= 4
+    assert accepts.count(True) > 5
+    assert episode.final_funds_cents > 25_000_000
+
+
+def test_random_asks_for_clients_once_where_there_are_none() -> None:
+    episode = rollout(YCBenchEnv("classic-easy"), make_policy("random"), 3, max_turns=120)
+    results = [result for info in episode.infos for result in info["results"]]
+    clients = [turn for turn in episode.actions if "client " in str(turn)]
+    assert len(clients) == 1
+    assert [each["command"] for each in results if each["command"].startswith("task accept") and not each["ok"]] == []
