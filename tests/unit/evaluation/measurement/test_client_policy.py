@@ -33,6 +33,7 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
         ("Avoid:\n1. Vanguard\nTrust levels\n1. Prism 3.1", "", "Vanguard"),
         ("Trust: Cortex 4.2, Prism 1.1\nVanguard 0/4", "", ""),
         ("Avoid clients that inflate work.", "", ""),
+        ("Clients to avoid:\n- Vanguard\nPrism has trust 3", "", "Vanguard"),
         ("Prefer Vanguard.\nVanguard inflates work, avoid!", "", "Vanguard"),
         ("Cortexes and Prisma are no clients; avoid them", "", ""),
     ],
