@@ -46,7 +46,7 @@ POLICIES: Final = (
     "expert",
 )
 WATCHED: Final = ("classic-hard", 1)  # the run that the figure follows
-SHOWN: Final = ("training", ("Emp_2", "Emp_3", "Emp_4", "Emp_6"))
+SHOWN: Final = ("research", ("Emp_1", "Emp_2", "Emp_4", "Emp_6"))
 
 Scores = dict[str, Any]  # JSON
 
@@ -227,7 +227,8 @@ _INK: Final = "#1c252c"
 _GREY: Final = "#5b6670"
 _COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80")
 _PERCENT: Final = 0.01
-_UNTIL: Final = "2025-04-01"
+_UNTIL: Final = "2025-03-01"
+_LABEL_GAP: Final = 1.22  # least ratio of labels
 
 
 def draw_estimates(axes: Axes, run: Sequence[Sequence[Any]]) -> None:
@@ -246,6 +247,10 @@ def draw_estimates(axes: Axes, run: Sequence[Sequence[Any]]) -> None:
         axes.annotate(
             name, (days[-1], believed[-1]), xytext=(6, 0), textcoords="offset points", color=colour, va="center"
         )
+    height = 0.0
+    for rate, name, colour in sorted(zip([pair[1] for pair in moments[-1][1]], SHOWN[1], _COLOURS, strict=True)):
+        height = max(rate, height * _LABEL_GAP)
+        axes.annotate(name, (days[-1], height), xytext=(6, 0), textcoords="offset points", color=colour, va="center")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
     _style(
