@@ -22,7 +22,7 @@ from ycbench_agents.cli.streams import complain
 from ycbench_agents.evaluation.backend import Pool, WorkerLostError, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.player import Player
-from ycbench_agents.evaluation.results import leaderboard, results_document
+from ycbench_agents.evaluation.results import leaderboard, results_document, told_reason
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.suite_file import LoadedSuite, load_suite
@@ -186,7 +186,8 @@ def _table(evaluation: Evaluation) -> Table:
 def _exit_code(played: PlayedEvaluation, plan: EvaluationPlan) -> int:
     """Return the exit code, and say on stderr what failed and what is missing of what was asked for."""
     asked = [each for each in played.evaluation.episodes if plan.chosen is None or each.key.policy in plan.chosen]
-    failed = [f"failed: {each.key}: {each.reason}" for each in asked if each.status == "failed"]
+    secret = played.evaluation.suite.is_held_out
+    failed = [f"failed: {each.key}: {told_reason(each, is_secret=secret)}" for each in asked if each.status == "failed"]
     _complain(failed, "failed")
     missing = [each for each in asked if each.status == "missing"]
     if played.interrupted:

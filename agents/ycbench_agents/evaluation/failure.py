@@ -45,6 +45,10 @@ class EpisodeFailure:
         """Return it for people to read."""
         return f"{self.error}: {self.text}" if self.text else self.error
 
+    def without_text(self) -> Self:
+        """Return what may be told of an episode whose seed is secret."""
+        return attrs.evolve(self, text="")
+
     def to_dict(self) -> JsonObject:
         """Return it as JSON values."""
         return {"kind": self.kind, "error": self.error, "text": self.text}

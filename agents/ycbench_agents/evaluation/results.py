@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.reading import Evaluation
 
-__all__ = ["LeaderboardRow", "leaderboard", "results_document"]
+__all__ = ["LeaderboardRow", "leaderboard", "results_document", "told_reason"]
 
 _BANKRUPTCY: Final = "bankruptcy"
 
@@ -118,14 +118,18 @@ def results_document(evaluation: Evaluation) -> JsonObject:
     }
 
 
+def told_reason(episode: Episode, *, is_secret: bool) -> str | None:
+    """Return why an episode failed; of a held-out one the class of the error only, for its text may name the seed."""
+    return episode.reason.partition(":")[0] if is_secret and episode.reason is not None else episode.reason
+
+
 def _episode(episode: Episode, *, is_secret: bool) -> JsonObject:
-    reason = episode.reason
     outcome = episode.record.outcome if episode.status == "finished" and episode.record is not None else None
     total = None if outcome is None else outcome.total_return
     return {
         **key_dict(episode.key),
         "status": episode.status,
-        "reason": reason.partition(":")[0] if reason is not None and is_secret else reason,
+        "reason": told_reason(episode, is_secret=is_secret),
         "final_funds_cents": None if outcome is None else outcome.final_funds_cents,
         "return_cents": None if total is None else round(total * 100),
         "terminal_reason": None if outcome is None else outcome.terminal_reason,

@@ -182,6 +182,11 @@ class _Session:
         failures = {key: why for key, why in read_failures(plan.folder).items() if key in keys}
         return cls(plan, watcher, runtime, planned_episodes(suite, players, plan.loaded.seeds, version), failures)
 
+    @property
+    def _is_secret(self) -> bool:
+        """Whether nothing may be told that names a run's folder, in which its seed stands."""
+        return self.plan.loaded.suite.is_held_out
+
     def play(self, pool: Pool) -> None:
         """Play what is missing."""
         chosen = self.plan.chosen
@@ -203,7 +208,9 @@ class _Session:
         with pool.connected(), contextlib.closing(play_jobs(jobs, pool)) as reports:
             for report in reports:
                 for message in report.warnings:
-                    self.watcher.tell(message)
+                    self.watcher.tell(
+                        f"{report.key}: its record is damaged; played again" if self._is_secret else message
+                    )
                 self._end(report.key, report.failure)
 
     def _job(self, planned: PlannedEpisode, pool: Pool) -> Job:
@@ -231,7 +238,7 @@ class _Session:
             self.failures[key] = failure
         if failure != before:
             store_failures(self.plan.folder, self.failures)
-        self.watcher.end(key, failure)
+        self.watcher.end(key, failure and failure.without_text() if self._is_secret else failure)
 
     async def _play_waiting(self, planned: Sequence[PlannedEpisode]) -> None:
         """Play policies that wait for answers, many at once in this process."""

@@ -52,8 +52,9 @@ class Watcher:
         self.begun = (len(costs), reused, tried_again)
 
     def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
-        del failure
         self.ended.append(key)
+        if failure is not None:
+            self.told.append(str(failure))
 
     def tell(self, message: str) -> None:
         self.told.append(message)

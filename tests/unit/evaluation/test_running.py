@@ -207,6 +207,12 @@ def test_results_of_a_held_out_suite_name_no_seed_and_tell_of_no_world(unlucky: 
     assert b"luck" not in unlucky.results()
     assert json.loads(unlucky.results())["episodes"][0]["reason"] == "RuntimeError"
     assert read_evaluation(unlucky.out.path) == played.evaluation  # where nobody knows the seeds beforehand
+    assert unlucky.watcher.told == ["RuntimeError", "PolicyStoppedError", "RuntimeError"]
+    Path("lucky").touch()
+    unlucky.play(YCBENCH_HELDOUT_SEEDS=secret)
+    [told] = unlucky.watcher.told  # of the one that decides otherwise than before
+    assert told.startswith("forgets, default, seed ")
+    assert secret not in told
 
 
 def test_a_suite_may_grow(bench: Bench) -> None:
