@@ -213,7 +213,7 @@ def _dollars(cents: float) -> str:
 def _convergence(scores: Scores) -> str:
     rows = ["| after | a quarter within | half within | three quarters within |", "|---|---:|---:|---:|"]
     for month, quartiles in scores["errors"].items():
-        rows.append(f"| {month} | {' | '.join(f'{each:.2%}' for each in quartiles)} |")
+        rows.append(f"| {month} | {' | '.join(f'{each:.3%}' for each in quartiles)} |")
     return (
         f"![Estimated against true rates](images/{FIGURE.name})\n\n"
         f"Errors of the expert's estimates, as a part of the true rate, over all employees and domains of "
