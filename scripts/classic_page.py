@@ -1,8 +1,8 @@
 """Measures the policies under the classic presets, and writes the table and the figure of docs/classic.md.
 
 ``.venv/bin/python scripts/classic_page.py measure`` plays every policy on every classic preset, seeds 1 to 20, which
-takes some twenty minutes; names of presets after it measure only those. What docs/data/classic.json has already is
-kept: remove from it, or remove the file, what is to be measured anew.
+takes an hour; names of presets after it measure only those. What docs/data/classic.json has already is kept: remove
+from it, or remove the file, what is to be measured anew.
 ``... write`` makes tables and figure from that file.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ycbench_agents import make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy
-from ycbench_env import Config, YCBenchEnv, load_config
+from ycbench_env import YCBenchEnv, load_config
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ END: Final = "<!-- end of generated text -->\n"
 
 PRESETS: Final = tuple(f"classic-{name}" for name in ("tutorial", "easy", "medium", "hard", "nightmare", "default"))
 SEEDS: Final = tuple(range(1, 21))
-TURNS: Final = 200  # of an episode: skills grow without bound, and whoever is skilled could play for ever
 POLICIES: Final = (
     "idle",
     "accept_all",
@@ -54,20 +53,10 @@ Scores = dict[str, Any]  # JSON
 # ---- measuring
 
 
-def limited(preset: str) -> Config:
-    """Return a preset whose episodes are cut after so many turns."""
-    return load_config(preset, overrides={"loop": {"max_turns": TURNS}}, environ={})
-
-
-def parameters_of(name: str, config: Config) -> dict[str, int]:
-    """Return the parameters of a policy; the expert is told how many turns it has."""
-    return {"turns_a_year": TURNS // config.sim.horizon_years - 2} if name == "expert" else {}
-
-
 def measure(presets: Sequence[str]) -> None:
     """Play everything and write down what came of it, after each preset."""
     scores: Scores = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"results": {}}
-    scores |= {"seeds": list(SEEDS), "turns": TURNS}
+    scores |= {"seeds": list(SEEDS)}
     with ProcessPoolExecutor() as processes:
         for preset in presets:
             for name in reversed(POLICIES):
@@ -91,8 +80,7 @@ def _save(scores: Scores) -> None:
 def _played(case: tuple[str, str, int]) -> list[int | str | None]:
     """Return final funds, how an episode ended, and its successes and failures."""
     preset, name, seed = case
-    config = limited(preset)
-    episode = rollout(YCBenchEnv(config), make_policy(name, **parameters_of(name, config)), seed)
+    episode = rollout(YCBenchEnv(load_config(preset, environ={})), make_policy(name), seed)
     events = [event for info in episode.infos for event in info["events"] if event["type"] == "task_completed"]
     done = sum(event["success"] is True for event in events)
     return [episode.final_funds_cents, episode.terminal_reason, done, len(events) - done]
@@ -100,8 +88,7 @@ def _played(case: tuple[str, str, int]) -> list[int | str | None]:
 
 def _moments(seed: int) -> Iterator[tuple[str, list[tuple[str, str, float, float]]]]:
     """Yield the time after each turn of the expert, and each rate: of whom, in what, as it is and as it is believed."""
-    config = limited(WATCHED[0])
-    env, policy = YCBenchEnv(config), ExpertPolicy(turns_a_year=parameters_of("expert", config)["turns_a_year"])
+    env, policy = YCBenchEnv(load_config(WATCHED[0], environ={})), ExpertPolicy()
     observation, _ = env.reset(seed=seed)
     policy.reset(seed)
     ended = False
@@ -178,9 +165,8 @@ def updated(page: str, scores: Scores) -> str:
 
 def _results(scores: Scores) -> str:
     head = (
-        f"Every episode is cut after {scores['turns']} turns (`loop.max_turns`): skills grow without bound, so "
-        "that a skilled company could do any number of tasks in the last hours of a year. "
-        "*Cut* counts the episodes that were.\n"
+        "*Cut* counts the episodes that the limit of turns ended before the horizon: their company is solvent, and "
+        "has not paid the payrolls that were still to come.\n"
     )
     parts = [head]
     for preset in PRESETS:

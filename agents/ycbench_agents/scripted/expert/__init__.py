@@ -54,13 +54,14 @@ class ExpertPolicy:
 
     Args:
         weights: What counts how much, all of it or some by name; None for the usual ones.
-        turns_a_year: Turns that it shares out over a year where rates are hidden (see ``blind``), at least 1.
+        turns_a_year: Turns that it shares out over a year where rates are hidden (see ``blind``), at least 1: a little
+            under the 500 after which the classic presets cut an episode off.
 
     Raises:
         ValueError: There is no such weight, or it is no number of at least 0; or there are no turns.
     """
 
-    def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 500) -> None:
+    def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 498) -> None:
         self._weights = read_weights(weights)
         if isinstance(turns_a_year, bool) or not isinstance(turns_a_year, int) or turns_a_year < 1:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
             msg = f"turns_a_year: got {turns_a_year!r}, expected a whole number of at least 1, like 500"
