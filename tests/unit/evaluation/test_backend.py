@@ -1,0 +1,142 @@
+"""Where jobs are played: clusters that are not there, children of their workers, and limits around an episode."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import attrs
+import pytest
+
+from ycbench_agents.evaluation.apart import play_job_apart
+from ycbench_agents.evaluation.backend import BackendName, Pool, processors
+from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
+from ycbench_agents.evaluation.job import Job, JobReport
+from ycbench_agents.evaluation.limits import EpisodeTimeoutError, limited_memory, limited_time
+from ycbench_agents.evaluation.worker import marker_of
+from ycbench_agents.records import read_run
+from ycbench_env import MissingExtraError
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+ENDS = """
+import os
+
+
+class Ends:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        os._exit(0)
+
+
+class Prints:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        os.write(1, b"not a report")
+        return "sim resume"
+"""
+
+
+@pytest.fixture
+def job(bench: Bench) -> Job:
+    suite = bench.load().suite
+    for folder in (bench.out.playing, bench.out.runs):
+        folder.mkdir(parents=True)
+    (bench.folder / "own_policies.py").write_text(ENDS, "utf-8")
+    return Job(
+        key=EpisodeKey("label", "default", "1"),
+        root=bench.out.path,
+        name="run",
+        config=suite.presets[0].config,
+        seed=1,
+        policy="own_policies:Prints",
+        parameters={},
+        limits=suite.limits,
+        import_path=str(bench.folder),
+    )
+
+
+def test_on_a_cluster_a_job_is_played_in_a_child_whatever_its_policy_prints(bench: Bench, job: Job) -> None:
+    assert play_job_apart(job) == JobReport(job.key)
+    assert read_run(bench.out.runs / "run").is_finished
+
+
+def test_a_child_that_ends_is_its_own_episodes_failure(job: Job) -> None:
+    report = play_job_apart(attrs.evolve(job, policy="own_policies:Ends"))
+    assert report.failure is not None
+    assert report.failure.kind == "killed"
+    assert not marker_of(job).exists()
+
+
+def test_a_key_and_an_address_in_memory_are_told_of_no_error(tmp_path: Path) -> None:
+    environ = {"MY_API_KEY": "0123456789abcdefghij"}
+    told = failure_of("raised", ValueError(f"{tmp_path}/runs: <object at 0x7ffe12345678>"), tmp_path, environ)
+    kept = failure_of("raised", ValueError("sent 0123456789abcdefghij"), tmp_path, environ)
+    assert str(told) == "ValueError: runs: <object at 0x...>"
+    assert str(kept) == "ValueError: withheld: it holds the value of the environment variable MY_API_KEY"
+    assert str(EpisodeFailure("raised", "KeyError", "")) == "KeyError"
+
+
+@pytest.mark.parametrize("name", ["ray", "dask"])
+def test_a_cluster_without_its_library_says_what_to_install(name: BackendName) -> None:
+    if importlib.util.find_spec({"ray": "ray", "dask": "distributed"}[name]) is not None:
+        pytest.skip("it is installed here")
+    with pytest.raises(MissingExtraError, match=f"pip install 'ycbench-env\\[{name}\\]'"), Pool(1, name).connected():
+        pass
+
+
+def test_there_is_at_least_one_processor() -> None:
+    assert processors() >= 1
+
+
+def _sleep_in_spite_of_it(dump: TextIO, swallowed: list[str]) -> None:
+    with limited_time(0.05, dump):
+        while len(swallowed) < 2:
+            try:
+                time.sleep(5)
+            except EpisodeTimeoutError as error:
+                swallowed.append(str(error))
+        time.sleep(5)
+
+
+def test_time_that_is_over_is_raised_again_where_somebody_swallows_it(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    swallowed: list[str] = []
+    with (tmp_path / "dump").open("w") as dump, pytest.raises(EpisodeTimeoutError):
+        _sleep_in_spite_of_it(dump, swallowed)
+    assert swallowed == ["took longer than 0.05 seconds; see limits.seconds of the suite"] * 2
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert (tmp_path / "dump").read_text("utf-8") == ""
+
+
+def test_in_a_thread_time_can_end_the_process_only_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    over: list[bool] = []
+
+    def play() -> None:
+        with (tmp_path / "dump").open("w") as dump, limited_time(30, dump):
+            over.append(True)
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    thread.join()
+    assert over == [True]
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="other systems do not limit memory so")
+def test_memory_beyond_the_limit_is_refused_and_free_again_afterwards() -> None:
+    with limited_memory(64):
+        with pytest.raises(MemoryError):
+            bytearray(2**28)
+        bytearray(2**20)
+    assert len(bytearray(2**28)) == 2**28

@@ -1,0 +1,55 @@
+"""How an evaluation is told while it goes on."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from ycbench_agents.cli.evaluation_progress import watching_evaluation
+from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.failure import EpisodeFailure
+from ycbench_agents.evaluation.running import EvaluationWatcher
+
+KEYS = [EpisodeKey("greedy", "default", str(seed)) for seed in (1, 2)]
+
+
+class Terminal(io.StringIO):
+    """A stderr that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _tell(watcher: EvaluationWatcher) -> None:
+    watcher.begin(dict.fromkeys(KEYS, 1.5), reused=3, tried_again=1)
+    watcher.end(KEYS[0], None)
+    watcher.end(KEYS[1], EpisodeFailure("raised", "KeyError", "a\nb"))
+    watcher.tell("odd")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_where_there_is_no_terminal_each_episode_is_a_line(quiet: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with watching_evaluation(quiet=quiet) as watcher:
+        _tell(watcher)
+    lines = [
+        "ycbench: to play: 2 episodes, 1 of them failed before and are tried again, 3 were finished before",
+        "ycbench: 1/2 greedy, default, seed 1: finished",
+        "ycbench: 2/2 greedy, default, seed 2: failed: KeyError: a\nb",
+        "ycbench: warning: odd",
+    ]
+    assert capsys.readouterr().err == "\n".join(lines[3:] if quiet else lines) + "\n"
+
+
+def test_a_terminal_shows_a_bar_and_names_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with watching_evaluation(quiet=False) as watcher:
+        _tell(watcher)
+    told = terminal.getvalue()
+    assert "to play: 2 episodes" in told
+    assert "failed: greedy, default, seed 2: KeyError: a\\nb" in told
+    assert "2/2 greedy, default, seed 2" in told
+    assert "100%" in told
