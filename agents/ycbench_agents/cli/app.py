@@ -13,10 +13,12 @@ from cyclopts.validators import Number
 
 from ycbench_agents.cli.console import help_output
 from ycbench_agents.cli.evaluating import EVALUATION_COMMANDS
+from ycbench_agents.cli.exporting import EXPORTING_COMMANDS
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.options import NO_DEFAULT, SEVERAL, Files, Presets, Seeds, Settings
 from ycbench_agents.cli.planning import PLANNING_COMMANDS
 from ycbench_agents.cli.reporting import REPORTING_COMMANDS
+from ycbench_agents.cli.validating import VALIDATING_COMMANDS
 from ycbench_agents.registry import policy_names
 
 __all__ = ["dispatch", "make_app"]
@@ -101,10 +103,10 @@ def make_app() -> App:
     app.command(_demo, name="demo")
     app.command(_resume, name="resume")
     app.command(_replay, name="replay")
-    app.command(_export, name="export")
     app.command(_play, name="play")
     app.command(_describe, name="describe")
-    for function, name in (*PLANNING_COMMANDS, *EVALUATION_COMMANDS, *REPORTING_COMMANDS):
+    further = (*PLANNING_COMMANDS, *EVALUATION_COMMANDS, *REPORTING_COMMANDS, *VALIDATING_COMMANDS, *EXPORTING_COMMANDS)
+    for function, name in further:
         app.command(function, name=name)
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
     for function, name in ((_show, "show"), (_validate, "validate"), (_diff, "diff"), (_list, "list")):
@@ -216,20 +218,6 @@ def _replay(*folders: Path, policy: _Trusted = None) -> int:
     from ycbench_agents.cli.recorded.model import Trusted  # noqa: PLC0415 -- as above
 
     return replay(folders, Trusted(policy))
-
-
-def _export(*folders: Path, policy: _Trusted = None, out: _Path = None) -> int:
-    """Write each recorded turn as a line of JSON with prompt, completion and reward, for training.
-
-    Args:
-        folders: Folders of runs, or folders with such in them.
-        policy: Policy module:Class of your own that the record names, and whose code may run.
-        out: File to write; stdout where none is named.
-    """
-    from ycbench_agents.cli.recorded.command import export  # noqa: PLC0415 -- as above
-    from ycbench_agents.cli.recorded.model import Trusted  # noqa: PLC0415 -- as above
-
-    return export(folders, out, Trusted(policy))
 
 
 def _demo(*, out: Path = Path("out"), quiet: _Flag = False) -> int:

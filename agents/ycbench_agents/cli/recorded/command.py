@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ycbench_agents.records import RunRecord
     from ycbench_env import Config
 
-__all__ = ["Matrix", "export", "play_matrix", "replay", "resume"]
+__all__ = ["Matrix", "export", "play_matrix", "records_in", "replay", "resume"]
 
 _SHOWN_DIFFERENCES: Final = 10
 _UNUSABLE: Final = (ConfigError, RecordError, SeedError)
@@ -100,7 +100,7 @@ def resume(folders: Sequence[Path], trusted: Trusted, watching: Watching) -> int
     Raises:
         UsageError: A folder holds no run, or its policy cannot be made again; nothing was played.
     """
-    plans = [_resumed(record, trusted) for record in _records(folders, "resume")]
+    plans = [_resumed(record, trusted) for record in records_in(folders, "resume")]
     runs = play_runs(plans, watching)
     print_runs(runs)
     sys.stdout.flush()
@@ -125,7 +125,7 @@ def replay(folders: Sequence[Path], trusted: Trusted) -> int:
         UsageError: A folder holds no run.
     """
     with telling_warnings():
-        return max([_replay_one(record, trusted) for record in _records(folders, "replay")])
+        return max([_replay_one(record, trusted) for record in records_in(folders, "replay")])
 
 
 def _replay_one(record: RunRecord, trusted: Trusted) -> int:
@@ -154,7 +154,7 @@ def export(folders: Sequence[Path], out: Path | None, trusted: Trusted) -> int:
         UsageError: A folder holds no run, its turns turn out differently now, or the file cannot be written.
     """
     with telling_warnings():
-        lines = _lines([*_records(folders, "export")], trusted)
+        lines = _lines([*records_in(folders, "export")], trusted)
         if out is None:
             sys.stdout.writelines(lines)
             return 0
@@ -182,7 +182,7 @@ def _lines(records: Sequence[RunRecord], trusted: Trusted) -> Iterator[str]:
             raise UsageError(str(error)) from None
 
 
-def _records(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
+def records_in(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
     """Yield the records in folders of runs, or in the folders right below.
 
     Raises:

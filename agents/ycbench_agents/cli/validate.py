@@ -1,0 +1,99 @@
+"""``ycbench validate``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from ycbench_agents.cli.console import cell, new_table, print_parts
+from ycbench_agents.cli.failure import STOPPED, UsageError
+from ycbench_agents.evaluation.settings_table import SuiteError
+from ycbench_agents.evaluation.storing import store_json
+from ycbench_agents.evaluation.validation import load_rules, validate
+from ycbench_agents.evaluation.validation.provenance_block import PROVENANCE_FILE
+from ycbench_agents.records import RecordError
+from ycbench_agents.records.strict_json import encode
+from ycbench_env import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from ycbench_agents.evaluation.validation import Validation
+
+__all__ = ["validate_folder"]
+
+_RULES: Final = Path("configs/validation")
+_SHOWN: Final = 20  # places that break one rule
+_STYLES: Final = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
+
+
+def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> int:
+    """Validate an evaluation, print what came of each rule and return the exit code.
+
+    Raises:
+        UsageError: The rules cannot be read, the folder holds no evaluation, or provenance.json cannot be written.
+    """
+    try:
+        validation = validate(folder, load_rules(_rules_path(rules), os.environ))
+    except (ConfigError, RecordError, SuiteError) as error:
+        raise UsageError(str(error)) from None
+    if write and validation.is_valid and validation.provenance is not None:
+        _store(folder / PROVENANCE_FILE, validation)
+    if as_json:
+        sys.stdout.write(encode(validation.to_dict(), indent=2) + "\n")
+    else:
+        print_parts(_table(validation), Text("\n").join([cell(line) for line in _lines(validation, is_written=write)]))
+    return 0 if validation.is_valid else STOPPED
+
+
+def _rules_path(text: str) -> Path:
+    """Return the file that a path, or a name in configs/validation, means.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    path, named = Path(text), _RULES / f"{text}.toml"
+    if path.is_file():
+        return path
+    if named.is_file():
+        return named
+    there = sorted(each.stem for each in _RULES.glob("*.toml"))
+    names = f", or one of the names in {_RULES}: {', '.join(there)}" if there else ""
+    msg = f"--rules: got {text!r}, expected the TOML file of rules{names}"
+    raise UsageError(msg)
+
+
+def _store(path: Path, validation: Validation) -> None:
+    try:
+        store_json(path, validation.provenance)
+    except OSError as error:
+        msg = f"{path}: cannot be written: {error.strerror or error}; --no-write leaves it out"
+        raise UsageError(msg) from None
+
+
+def _table(validation: Validation) -> Table:
+    table = new_table("rule", "status", "got", "expected")
+    for check in validation.checks:
+        style = _STYLES[check.status]
+        table.add_row(cell(check.rule), cell(check.status, style), cell(check.got), cell(check.expected))
+    return table
+
+
+def _lines(validation: Validation, *, is_written: bool) -> Iterator[str]:
+    """Yield where rules are broken, and the verdict last."""
+    for check in validation.checks:
+        yield from (f"{check.rule}: {where}" for where in check.where[:_SHOWN])
+        if len(check.where) > _SHOWN:
+            yield f"{check.rule}: {len(check.where) - _SHOWN} more; --json has all"
+    broken = sum(check.is_failed for check in validation.checks)
+    if broken:
+        yield f"not valid under the rules {validation.rules.name}: {broken} of {len(validation.checks)} rules broken"
+    else:
+        written = f"; {PROVENANCE_FILE} written" if is_written else ""
+        yield f"valid under the rules {validation.rules.name}{written}"
