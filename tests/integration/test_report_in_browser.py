@@ -43,7 +43,13 @@ policies = [
     { name = "random", label = "not played" },
 ]
 """
-ORDERS = "return Array.from(document.querySelectorAll('#leaderboard tbody tr')).map(r => r.cells[{}].textContent)"
+ROWS = "Array.from(document.querySelectorAll('#leaderboard tbody tr'))"
+ORDERS = f"return {ROWS}.map(r => r.cells[{{}}].textContent)"
+SCORES = f"return {ROWS}.map(r => r.cells[1].dataset.order ?? null)"
+# As texts these would be sorted 9, 20, 100.
+RENUMBER = (
+    f"{ROWS}.filter(r => r.cells[1].dataset.order).forEach((r, i) => {{r.cells[1].dataset.order = [20, 100, 9][i]}})"
+)
 PAINTED = (("body", "backgroundColor"), ("body", "color"), ('figure [style*="stroke: #00795c"]', "stroke"))
 PAINT = "return getComputedStyle(document.querySelector('{}')).{}"
 
@@ -136,6 +142,10 @@ def test_a_report_works_in_a_browser_without_a_network(browser: Chrome, page: st
     assert browser.execute_script(ORDERS.format(0)) == sorted(before, key=str.casefold, reverse=True)
     assert policy.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
     assert score.find_element(By.XPATH, "..").get_attribute("aria-sort") == "none"
+
+    browser.execute_script(RENUMBER)
+    score.click()
+    assert browser.execute_script(SCORES) == ["100", "20", "9", None]
 
     light = [browser.execute_script(PAINT.format(*what)) for what in PAINTED]
     emulate("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})

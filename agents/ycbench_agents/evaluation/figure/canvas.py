@@ -125,7 +125,7 @@ def svg_of(figure: Figure, name: str, style: FigureStyle = HOUSE_STYLE) -> str:
         style: Where its dark colours are.
     """
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(text, format="svg")
     svg = _METADATA.sub("", _PROLOGUE.sub("", text.getvalue(), count=1))
     svg = _ID.sub(rf"\g<1>{name}-", svg).replace("'DejaVu Sans'", _FALLBACK)
     head, tail = svg.split(">", 1)

@@ -186,7 +186,7 @@ def _draw_labels(ax: Axes, finals: Mapping[str, float], look: Mapping[str, Polic
     for policy, end, height in zip(ordered, ends, _spread(ends), strict=True):
         colour = look[policy].colour
         ax.plot([1.0, 1.03], [end, height], transform=ax.transAxes, color=style.grey, lw=0.6, clip_on=False)
-        label = f"{shortened(policy, 16)}  {dollars(finals[policy])}"
+        label = f"{shortened(policy)}  {dollars(finals[policy])}"
         ax.text(1.04, height, label, transform=ax.transAxes, color=colour, size=style.size - 0.5, va="center")
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawFigures", "DrawnFigures", "drawn_figures"]
 
-_CURVES: Final = Frame(width=2.5, height=3.3, left=0.62, right=1.85, top=0.3, bottom=0.5)
+_CURVES: Final = Frame(width=2.35, height=3.3, left=0.62, right=2.0, top=0.3, bottom=0.5)
 _SEED_CURVES: Final = Frame(width=1.72, height=1.4, left=0.62, right=0.14, top=0.35, bottom=0.5)
 _CONTEXT: Final = Frame(width=2.75, height=2.6, left=0.62, right=1.6, top=0.3, bottom=0.5)
 _BARS: Final = Frame(width=2.75, height=0.24, left=1.4, right=0.82, top=0.3, bottom=0.5)

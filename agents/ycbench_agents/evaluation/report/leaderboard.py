@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.report.result import PolicyResults, PresetResults
     from ycbench_agents.evaluation.statistic import Comparison, Interval, Survival
 
-__all__ = ["comparison_part", "leaderboard_table"]
+__all__ = ["comparison_part", "leaderboard_table", "times"]
 
 _CONFIDENCE: Final = f"{100 * DEFAULT_SETTINGS.confidence:.0f}%"
 _METHODS: Final = {"bca": "BCa", "student": "Student", "clopper_pearson": "Clopper and Pearson"}
@@ -178,13 +178,14 @@ def _factor(found: Comparison) -> Cell:
     if log.ratio is None:
         return Cell(NOTHING.text, None, log.difference.interval.reason or "")
     return Cell(
-        f"{_times(log.ratio)}{_CENSORED if censored else ''}",
+        f"{times(log.ratio)}{_CENSORED if censored else ''}",
         log.ratio,
         f"{censored} episodes below $1" * bool(censored),
     )
 
 
-def _times(ratio: float) -> str:
+def times(ratio: float) -> str:
+    """Return a factor with about three digits."""
     if ratio >= 100:  # noqa: PLR2004 -- three digits
         return f"{ratio:,.0f}\u00d7" if ratio < _READABLE else f"{ratio:.1e}\u00d7"
     return f"{ratio:.2g}\u00d7" if ratio < 0.1 else f"{ratio:.2f}\u00d7"  # noqa: PLR2004 -- likewise

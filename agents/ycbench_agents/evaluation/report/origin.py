@@ -74,7 +74,7 @@ def _suite_facts(suite: Suite) -> list[tuple[str, str]]:
     return [
         ("Name", suite.name),
         ("Digest", suite.digest()),
-        ("Seeds", f"{len(suite.seeds)}: {', '.join(suite.seeds)}"),
+        ("Seeds", f"{', '.join(suite.seeds)} ({len(suite.seeds)} in all)"),
         *secret,
         ("Repeats", str(suite.repeats)),
         ("Turn limit", turns),

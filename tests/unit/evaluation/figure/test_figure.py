@@ -88,9 +88,16 @@ def test_curves_are_means_over_seeds_and_a_bankrupt_company_has_0_from_then_on()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["Start", "Jan", "Feb"]
 
 
-def test_wide_ranges_are_drawn_on_a_square_root_scale_and_say_so() -> None:
+def test_a_run_that_was_cut_off_keeps_what_it_had() -> None:
     ax = axes()
-    draw_funds_by_month(ax, funds(("a", "1", [200, 300, 5000])))
+    draw_funds_by_month(ax, funds(("a", "1", [200, 300, 400]), ("a", "2", [200, 500])))
+    assert curves(ax, 2) == [[200.0, 400.0, 450.0]]
+
+
+@pytest.mark.parametrize("most", [1715, 5000])  # 1715 has two ticks alike, were none left out
+def test_wide_ranges_are_drawn_on_a_square_root_scale_and_say_so(most: int) -> None:
+    ax = axes()
+    draw_funds_by_month(ax, funds(("a", "1", [200, 300, most])))
     assert "square-root" in ax.get_title(loc="left")
     ticks = [float(tick) for tick in ax.get_yticks()]
     assert ticks[0] == 0

@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from ycbench_agents.evaluation.episode import Episode, EpisodeKey, EpisodeStatus
+from ycbench_agents.evaluation.heldout import SeedHash
 from ycbench_agents.evaluation.measurement import (
     Acceptance,
     Behaviour,
@@ -73,6 +74,7 @@ class Bench:
     presets: tuple[str, ...] = ("reference",)
     repeats: int = 1
     seeds: tuple[str, ...] = ("1", "2", "3")
+    seed_hash: SeedHash | None = None
     started: str = "2026-04-01T00:00:00Z"
     runs: dict[EpisodeKey, RunMeasures] = attrs.field(factory=dict)
     others: dict[EpisodeKey, tuple[EpisodeStatus, str | None]] = attrs.field(factory=dict)
@@ -94,7 +96,9 @@ class Bench:
     def evaluation(self) -> Evaluation:
         """Return the evaluation."""
         presets = tuple(SuitePreset(name, load_config("default", environ={})) for name in self.presets)
-        suite = Suite("made by hand", "For tests.", tuple(self.policies), presets, self.seeds, repeats=self.repeats)
+        suite = Suite(
+            "made by hand", "For tests.", tuple(self.policies), presets, self.seeds, self.seed_hash, self.repeats
+        )
         origin = RunOrigin("3.12.1", {"attrs": "26.1", "numpy": None}, GitState("abc123", dirty=True), self.started)
         episodes = tuple(
             Episode(key, "finished") if key in self.runs else Episode(key, *self.others.get(key, ("missing", None)))

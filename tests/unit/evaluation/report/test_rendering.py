@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,9 @@ from ycbench_agents.cli import main
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import html_of, markdown_of, report_of
 from ycbench_agents.evaluation.report.cell import Cell, exact_dollars, number_cell, p_cell, short_dollars
+from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.markdown import escaped
+from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
     from conftest import Bench, MakeRun
 
     from ycbench_agents.evaluation.report import Report
+    from ycbench_agents.evaluation.report.result import PresetResults
     from ycbench_agents.evaluation.running import PlayedEvaluation
+    from ycbench_agents.evaluation.suite import Suite
 
 EVIL = "<script>alert('1')</script>|`x`\n&<b onload=x>"
 VOID = {"meta", "br", "img", "link"}
@@ -69,6 +74,11 @@ class Page(HTMLParser):
 
 def made(hand: Bench) -> Report:
     return report_of(hand.evaluation(), hand.measures())
+
+
+def no_figures(suite: Suite, results: PresetResults, place: int) -> DrawnFigures:
+    del suite, results, place
+    return DrawnFigures((), ())
 
 
 def omitted(report: Report) -> list[str]:
@@ -202,6 +212,7 @@ def test_a_folder_without_an_evaluation_is_refused(tmp_path: Path, capsys: pytes
         (12_345_678, "$123k", "$123,456.78"),
         (99_960_000, "$1.00M", "$999,600.00"),
         (-127_000_000, "\u2212$1.27M", "\u2212$1,270,000.00"),
+        (12_345_678.6, "$123k", "$123,456.79"),
         (-20, "$0", "\u2212$0.20"),
         (-0.3, "$0", "$0.00"),
         (9_990, "$100", "$99.90"),
@@ -230,3 +241,40 @@ def test_a_cell_is_one_printable_line_in_any_form(text: str) -> None:
     assert "<" not in inside
     assert "\n" not in inside
     assert not re.search(r"(?<!\\)(\\\\)*\|", inside)
+
+
+def test_several_presets_have_parts_and_figures_of_their_own(hand: Bench) -> None:
+    hand.presets, hand.seeds = ("one", "One"), ("1",)
+    hand.add("greedy", 1_000_000, preset="one").add("greedy", 2_000_000, preset="One")
+    report = made(hand)
+    assert len(set(names(report))) == len(names(report)) == 16
+    text = markdown_of(report)
+    assert "\n### Preset One\n" in text
+    assert "](figures/2-one-funds.svg)" in text
+    page = Page(html_of(report))
+    assert page.tags.count("h3") == 8
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra(hand: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand.add("greedy", 1_000_000)
+    report = report_of(hand.evaluation(), hand.measures(), draw=no_figures)
+    for library in ("jinja2", "matplotlib"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=r"jinja2 .*pip install 'ycbench-env\[evaluation\]'"):
+        html_of(report)
+    with pytest.raises(MissingExtraError, match=r"matplotlib .*pip install 'ycbench-env\[evaluation\]'"):
+        made(hand)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(
+    bench: Played, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = bench.play().evaluation.folder
+    (tmp_path / "taken").write_text("a file")
+    assert main(["report", str(folder), "--out", str(tmp_path / "taken")]) == 2
+    assert "cannot make this folder" in capsys.readouterr().err
+    (tmp_path / "there" / "figures").mkdir(parents=True)
+    (tmp_path / "there" / "report.html").mkdir()
+    assert main(["report", str(folder), "--out", str(tmp_path / "there")]) == 2
+    assert "report.html" in (said := capsys.readouterr().err)
+    assert "name a folder that can be written to" in said

@@ -8,9 +8,11 @@ import attrs
 import pytest
 
 from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.heldout import SeedHash
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import ReportError, report_of
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
+from ycbench_agents.evaluation.report.leaderboard import times
 
 if TYPE_CHECKING:
     from conftest import Bench, MakeRun
@@ -78,13 +80,17 @@ def test_what_failed_or_is_missing_is_counted_and_named_and_enters_no_mean(hand:
 
 def test_comparisons_are_paired_by_seed_with_the_exact_p_and_its_floor(hand: Bench) -> None:
     hand.add("greedy", 10_000_000, 20_000_000, 30_000_000).add("expert", 11_000_000, 23_000_000, 35_000_000)
+    hand.add("mixed", 11_000_000, 22_000_000, 29_000_000)
     [table] = tables(made(hand), "comparison")
     row = rows(table)["expert"]
     assert row["Lift"] == "$30k"
     assert row["Median lift"] == "$30k"
     assert row["Lift, %"] == "15"
-    assert [row[name] for name in ("p", "Floor of p", "Holm p")] == ["0.2500"] * 3
+    assert [row[name] for name in ("p", "Floor of p", "Holm p")] == ["0.2500", "0.2500", "0.5000"]
     assert (row["Win rate"], row["Won, tied, lost"], row["Seeds"]) == ("100%", "3, 0, 0", "3")
+    mixed = rows(table)["mixed"]
+    assert [mixed[name] for name in ("p", "Floor of p", "Holm p")] == ["0.7500", "0.2500", "0.7500"]
+    assert (mixed["Win rate"], mixed["Won, tied, lost"]) == ("67%", "2, 0, 1")
     assert "smallest possible p is 0.25" in table.notes[0]
 
 
@@ -168,3 +174,54 @@ def test_repeats_show_the_spread_within_seeds_and_count_as_one_seed(hand: Bench,
     row = rows(tables(made(hand), "leaderboard")[0])["greedy"]
     assert (row["Score"], row["Spread within seeds"], row["Run"]) == ("$200,000.00", "$141k", "2")
     assert row["Spread across seeds"] == "\u2013"
+
+
+def test_six_seeds_can_show_something_and_overlaps_across_tiers_are_named(hand: Bench) -> None:
+    hand.seeds = ("1", "2", "3", "4", "5", "6")
+    hand.add("greedy", *[10_000_000 + seed for seed in range(6)])
+    hand.add("best", *[90_000_000 + 1_000_000 * seed for seed in range(6)])
+    hand.add("near", *[88_000_000 + 1_300_000 * seed for seed in range(6)])
+    hand.add("below", *[83_750_000 + 1_300_000 * seed for seed in range(6)])
+    report = made(hand)
+    [compared] = tables(report, "comparison")
+    assert rows(compared)["best"]["p"] == rows(compared)["best"]["Floor of p"] == "0.0312"
+    assert compared.notes == ()
+    [board] = tables(report, "leaderboard")
+    assert {name: row["Tier"] for name, row in rows(board).items()} == {
+        "best": "1",
+        "near": "1",
+        "below": "2",
+        "greedy": "3",
+    }
+    assert board.notes == ("In different tiers, though their own intervals overlap: near and below.",)
+
+
+def test_a_baseline_without_a_finished_episode_compares_with_nothing(hand: Bench) -> None:
+    hand.add("greedy").add("expert", 1, 2, 3)
+    [part] = section(made(hand), "comparison").parts
+    assert part.tables == ()
+    assert "There is nothing to compare" in part.paragraphs[0]
+
+
+def test_held_out_seeds_are_named_by_their_hashes_and_said_to_be_so(hand: Bench) -> None:
+    hand.seeds, hand.seed_hash = ("0a1b", "2c3d"), SeedHash("salt-1")
+    hand.add("greedy", 1, 2)
+    facts = {row[0].text: row[1].text for row in tables(made(hand), "origin")[0].rows}
+    assert facts["Seeds"] == "0a1b, 2c3d (2 in all)"
+    assert facts["Seeds are"] == "held out, named by scrypt-n14-r8-p1 with salt salt-1"
+
+
+def test_what_was_evaluated_names_versions_parameters_and_the_state_of_the_checkout(hand: Bench) -> None:
+    hand.add("greedy", 1, parameters={"b": 2, "a": "x"}, model="gpt-x")
+    suite, policies, presets, provenance = tables(made(hand), "origin")
+    assert [cell.text for cell in policies.rows[0]] == ["greedy", "greedy", "gpt-x", 'a="x", b=2']
+    assert presets.rows[0][1].text == hand.evaluation().suite.presets[0].config.digest()
+    facts = {row[0].text: row[1].text for row in provenance.rows}
+    assert (facts["Git commit"], facts["Packages"]) == ("abc123, files changed", "attrs 26.1, numpy unknown")
+    assert not suite.is_sortable
+
+
+def test_factors_keep_three_digits_or_so() -> None:
+    assert [times(ratio) for ratio in (1.5, 0.00021, 123.4, 1455.2, 2.5e6)] == [
+        *("1.50\u00d7", "0.00021\u00d7", "123\u00d7", "1,455\u00d7", "2.5e+06\u00d7"),
+    ]
