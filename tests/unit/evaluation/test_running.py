@@ -83,6 +83,36 @@ def test_a_damaged_record_is_begun_anew_with_a_warning(bench: Bench, damage: byt
     assert bench.results() == first
 
 
+def test_turns_that_are_lost_from_a_finished_run_are_played_again(bench: Bench) -> None:
+    bench.play()
+    first, turns = bench.results(), bench.turns_of("greedy", 2)
+    turns.write_bytes(b"".join(turns.read_bytes().splitlines(keepends=True)[:3]))
+    bench.play()
+    assert bench.watcher.begun == (1, 3, 0)
+    assert turns.read_bytes().count(b"\n") == 6
+    assert bench.results() == first
+
+
+def test_a_bankrupt_company_counts_nothing_and_an_incomplete_policy_stands_last(bench: Bench) -> None:
+    bench.text = bench.text.replace("limits = { max_turns = 6 }", "").replace("[1, 2]", "[3, 1]")
+    rows = leaderboard(bench.play("idle").evaluation)
+    assert [(row.policy, row.score_cents, row.bankrupt, row.is_complete) for row in rows] == [
+        ("idle", 0, 2, True),
+        ("greedy", None, 0, False),
+    ]
+    rows = leaderboard(bench.play().evaluation)
+    seed_3, seed_1 = 0, 42_029_521  # with seed 3 it ends bankrupt at -16,303.05 dollars
+    assert [(row.policy, row.score_cents, row.bankrupt, row.missing) for row in rows] == [
+        ("greedy", round((seed_3 + seed_1) / 2), 1, 0),
+        ("idle", 0, 2, 0),
+    ]
+    [episode] = [
+        each for each in json.loads(bench.results())["episodes"] if (each["policy"], each["seed"]) == ("greedy", "3")
+    ]
+    assert (episode["final_funds_cents"], episode["terminal_reason"]) == (-1_630_305, "bankruptcy")
+    assert episode["return_cents"] == -1_630_305 - 20_000_000
+
+
 def test_a_run_that_another_version_played_is_played_anew(bench: Bench) -> None:
     bench.play()
     first, path = bench.results(), bench.turns_of("idle", 1).parent / "run.json"
