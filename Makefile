@@ -4,6 +4,8 @@ SHARED ?= ../shared
 VENV := .venv
 LLAMA := .venv-llama
 OPENAI2 := .venv-openai2
+RAY := .venv-ray
+DASK := .venv-dask
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 INSTALL := $(PIP) install --constraint constraints.txt
@@ -12,7 +14,7 @@ EDITABLE := $(INSTALL) --no-build-isolation --editable
 FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench real-model openai2 check format conformance pins clean
+.PHONY: help demo test bench real-model openai2 ray dask check format conformance pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -64,6 +66,23 @@ $(OPENAI2)/.done: constraints.txt constraints-openai2.txt pyproject.toml
 
 openai2: $(OPENAI2)/.done ## run the tests of language models with the openai package's previous major version
 	$(OPENAI2)/bin/python -m pytest tests/integration/test_llm_client.py tests/unit/llm/test_response.py tests/unit/cli/test_recorded.py
+
+# An environment with a library of clusters: its folder, the library.
+define CLUSTER
+$(1)/.done: constraints.txt constraints-$(2).txt pyproject.toml
+	$$(PYTHON) -m venv $(1)
+	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --constraint constraints-$(2).txt editables hatchling
+	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --constraint constraints-$(2).txt --no-build-isolation --editable '.[$(2)]' pytest
+	@touch $$@
+endef
+$(eval $(call CLUSTER,$(RAY),ray))
+$(eval $(call CLUSTER,$(DASK),dask))
+
+ray: $(RAY)/.done ## play an evaluation on a local cluster of Ray
+	$(RAY)/bin/python -m pytest tests/cluster/test_ray.py
+
+dask: $(DASK)/.done ## play an evaluation on a local cluster of Dask
+	$(DASK)/bin/python -m pytest tests/cluster/test_dask.py
 
 check: $(VENV)/.dev ## format, lint, types and import layers
 	$(BIN)/ruff format --check .

@@ -21,6 +21,7 @@ from ycbench_env.reward import reward
 from ycbench_env.spaces import CommandSpace, observation_space
 from ycbench_env.termination import is_terminated, is_truncated
 from ycbench_env.turn import play_turn
+from ycbench_env.types.codec import StateDigests
 from ycbench_env.types.state import State
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         self.scratchpad: ScratchpadHandler | None = None
         self.scratchpad_is_free = True  # no wrapper holds it
         self._state: State | None = None
+        self._digests = StateDigests()
         self._report = TurnReport()
 
     @functools.cached_property
@@ -215,7 +217,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
     def state_hash(self) -> str:
         """Return the SHA-256 of the world as hex: money, clock, tasks, staff, clients; no turn counters."""
-        return self._required_state().digest()
+        return self._digests.of(self._required_state())
 
     def clone(self) -> YCBenchEnv:
         """Return an independent environment in the same state, without wrappers; cheap, for planning.
@@ -229,6 +231,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         for name in ("action_space", "observation_space"):
             twin.__dict__.pop(name, None)
         twin.__dict__["_np_random"] = copy.deepcopy(self._np_random)
+        twin.__dict__["_digests"] = StateDigests()  # each keeps the tasks of its own episode
         twin.scratchpad = copy.deepcopy(self.scratchpad)
         twin.scratchpad_is_free = True
         return twin

@@ -172,20 +172,38 @@ def test_the_core_needs_four_libraries() -> None:
 
 
 def test_every_package_that_is_installed_is_pinned_once() -> None:
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
-    names = [canonicalize_name(pin.name) for pin in pins]
-    assert all(pin.url is None and [part.operator for part in pin.specifier] == ["=="] for pin in pins)
+    names = _pinned("constraints.txt")
     assert len(names) == len(set(names))
     assert _needed_packages() - set(names) == set()
 
 
+@pytest.mark.parametrize(("extra", "library"), [("ray", "ray"), ("dask", "distributed")])
+def test_a_cluster_has_an_environment_of_its_own(extra: str, library: str) -> None:
+    assert any(Requirement(line).name == library for line in PYPROJECT["project"]["optional-dependencies"][extra])
+    further = _pinned(f"constraints-{extra}.txt")
+    assert library in further
+    assert not set(further) & set(_pinned("constraints.txt"))
+
+
+def _pinned(file: str) -> list[str]:
+    """Canonical names of the packages that a file of constraints pins to one version."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    assert all(pin.url is None and [part.operator for part in pin.specifier] == ["=="] for pin in pins)
+    return [canonicalize_name(pin.name) for pin in pins]
+
+
 def _needed_packages() -> set[str]:
-    """Canonical names of everything that the project, its extras and its development group bring, transitively."""
+    """Canonical names of what the project, its extras and its development group bring, transitively, save clusters."""
     project = PYPROJECT["project"]
     waiting = [Requirement(line) for line in PYPROJECT["dependency-groups"]["dev"]]
     waiting += [Requirement(line) for line in [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]]
-    waiting += [Requirement(line) for extra in project["optional-dependencies"].values() for line in extra]
+    waiting += [
+        Requirement(line)
+        for name, extra in project["optional-dependencies"].items()
+        if name not in {"ray", "dask"}
+        for line in extra
+    ]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         requirement = waiting.pop()
