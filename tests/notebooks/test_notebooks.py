@@ -81,8 +81,8 @@ ENDINGS = {
         1,
         ["21 to play, 0 there already", "0 to play, 21 there already", "p = 0.250, at least 0.250", "adjusted 0.031"],
     ),
-    "papers_figures.ipynb": (11, ["15 of 15 episodes finished", "first on turn 7 for Equinox Labs", "$230,530.75"]),
-    "context_ablation.ipynb": (1, ["5 of 5 episodes finished"]),
+    "papers_figures.ipynb": (10, ["15 of 15 episodes finished", "first on turn 7 for Equinox Labs", "$230,530.75"]),
+    "context_ablation.ipynb": (1, ["4 of 4 episodes finished"]),
 }
 
 
