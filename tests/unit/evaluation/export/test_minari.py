@@ -12,6 +12,7 @@ import pytest
 
 from ycbench_agents.evaluation.export import ExportError
 from ycbench_agents.evaluation.export.minari_dataset import write_minari
+from ycbench_agents.records import read_run
 from ycbench_env.testing import tiny_config
 
 if TYPE_CHECKING:
@@ -125,7 +126,9 @@ def test_what_cannot_be_one_data_set_is_refused_and_leaves_nothing(play: Play, d
     write_minari([record], data, NAME)
     with pytest.raises(ExportError, match="expected a new name, like one with a higher version"):
         write_minari([record], data, NAME)
-    assert run.read_bytes() == whole
+    run.write_bytes(whole.replace(b'"turns": 1', b'"turns": null').replace(b'"finished"', b'"running"'))
+    with pytest.raises(ExportError, match="got a run that is not over yet, or without turns; expected one with an out"):
+        write_minari([read_run(record.folder)], data, "ycbench/told-v4")
 
 
 def test_a_data_set_that_cannot_be_written_leaves_nothing(play: Play, data: Path) -> None:

@@ -110,6 +110,10 @@ def empty_folder(judge: Judge) -> None:
     (judge.run("idle", 1) / "run.json").unlink()
 
 
+def damage_run(judge: Judge) -> None:
+    (judge.run("idle", 1) / "run.json").write_text("{", "ascii")
+
+
 def remove_run(judge: Judge) -> None:
     shutil.rmtree(judge.run("idle", 2))
 
@@ -192,6 +196,7 @@ def claim_another_policy(judge: Judge) -> None:
         (swap_folders, "episodes runs results", 'greedy, default, seed 1: run.json: policy: "idle" | "greedy"'),
         (double_folder, "runs", "run-copy: the folder belongs to no planned episode; remove it"),
         (empty_folder, "episodes runs results", "idle, default, seed 1: it holds no run"),
+        (damage_run, "episodes runs results", "idle-default-seed1-"),
         (remove_run, "episodes results", "idle, default, seed 2: missing"),
         (drop_seed, "suite seeds runs results", "seed 2 is missing"),
         (add_seed, "suite seeds episodes results", "seed 3 is none of the suite"),
