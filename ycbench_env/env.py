@@ -64,7 +64,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
     ## Starting state
     `reset(seed=k)` makes the world of run seed k: the market follows the run seed, staff and clients the world seed of
-    the configuration (which under the classic rules is the run seed). A reset without seed draws the next run seed from `np_random`.
+    the configuration, which under the classic rules is the run seed. A reset without seed draws the next run seed from
+    `np_random`.
 
     ## Episode end
     Terminated: bankruptcy (funds below 0) or the horizon. Truncated: `max_turns` of the configuration. Afterwards every

@@ -52,9 +52,7 @@ def market_page(state: State, command: BrowseMarket) -> MarketPage:
 def _acceptable(state: State) -> list[MarketTask]:
     """Return the listed tasks that could be accepted now, best paid first."""
     trust: dict[str | None, int] = {client.name: client.trust_milli // 1000 for client in state.clients}
-    floors = [milli // 1000 for milli in state.prestige_milli]
-    if state.config.world.prestige_gate == "highest":
-        floors = [max(floors)] * len(floors)
+    floors = [milli // 1000 for milli in state.counted_prestige_milli]
     return [
         task
         for _, first, others, prestige, needed_trust, client_name, task in state.gates

@@ -5,7 +5,7 @@ Source: Y-2.4, Y-4.1, Y-5.5, Y-7.
 
 from typing import Final
 
-from ycbench_env.rules.number import stored
+from ycbench_env.rules.number import round_half_even, stored
 
 __all__ = [
     "HIGHEST_RATE_E4",
@@ -24,12 +24,13 @@ __all__ = [
     "tier_midpoint",
 ]
 
-HIGHEST_RATE_E4: Final = 10**13
-"""Where a rate without a cap ends: a billion an hour, which does any task in a blink; a boost of it fits 64 bits."""
+HIGHEST_RATE_E4: Final = 10**300
+"""Where a rate without a cap ends, since doubles do; at half of that a task has long taken no time at all."""
 
-HIGHEST_SALARY_CENTS: Final = 10**12
+HIGHEST_SALARY_CENTS: Final = 10**15
 """Where a salary without a cap ends, in cents; sums of it are still exact."""
 
+_LARGE_RATE_E4: Final = 10**14
 _MAX_QUANTITY = 25_000
 
 
@@ -114,4 +115,8 @@ def bumped_salary(salary_cents: int, basis_cents: int, bump_fraction: float, cap
 
 def boosted_rate(rate_e4: int, boost_e4: int, max_e4: int) -> int:
     """Return a skill rate after a success, exact and then stored. Source: Y-5.5, Y-7."""
-    return min(stored(rate_e4 * (10_000 + boost_e4), 100_000_000, 10_000), max_e4)
+    boosted = rate_e4 * (10_000 + boost_e4)
+    if rate_e4 < _LARGE_RATE_E4:
+        return min(stored(boosted, 100_000_000, 10_000), max_e4)
+    num, den = (boosted / 100_000_000).as_integer_ratio()  # the nearest double, too large for the quick way
+    return min(round_half_even(num * 10_000, den), max_e4)

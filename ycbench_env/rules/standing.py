@@ -3,11 +3,19 @@
 Source: Y-5.3, Y-5.5, Y-5.6, Y-7, X-1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ycbench_env.rules.clock import DAY_US
 from ycbench_env.rules.number import round_double, stored
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = [
     "client_tier_index",
+    "counted_prestige",
     "has_room",
     "is_adversarial",
     "prestige_after_decay",
@@ -82,6 +90,14 @@ def client_tier_index(multiplier: float) -> int:
     if multiplier < 1.0:
         return 0
     return 1 if multiplier < 1.7 else 2
+
+
+def counted_prestige(prestige_milli: Sequence[int], highest: bool) -> Sequence[int]:  # noqa: FBT001 -- a kernel
+    """Return, for each domain, the prestige that must reach what a task requires: its own, or the highest of all.
+
+    Source: Y-4.1, K-2.1.
+    """
+    return [max(prestige_milli)] * len(prestige_milli) if highest else prestige_milli
 
 
 def has_room(open_tasks: int, most: int) -> bool:

@@ -126,7 +126,7 @@ def _raised(world: WorldConfig, employee: Employee, salary: int) -> int:
 
 
 def _capped_rate(world: WorldConfig, grown: Fraction) -> int:
-    most = 10**13 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
+    most = 10**300 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
     return min(_stored(grown, 4), most)
 
 

@@ -157,25 +157,19 @@ def _agreed_quantities(world: WorldConfig, offer: MarketTask, client: Client | N
 def _gate_refusal(state: State, offer: MarketTask) -> str | None:
     """Return why a listed task cannot be accepted now, None when it can. Source: Y-4.1, K-2.1."""
     needed = offer.required_prestige
-    low = _domains_below(state, offer)
+    counted = state.counted_prestige_milli
+    low = [domain for domain in sorted(offer.domains) if counted[domain] < needed * 1000]
     if low:
-        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in low)
-        where = " in any one domain" if state.config.world.prestige_gate == "highest" else ""
+        any_will_do = state.config.world.prestige_gate == "highest"
+        told = range(len(DOMAINS)) if any_will_do else low
+        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in told)
+        where = " in any one domain" if any_will_do else ""
         return f"{offer.task_id} requires prestige {needed}{where}; got {levels}"
     client = state.client_of(offer)
     trust = 0 if client is None else client.trust_milli
     if trust < offer.required_trust * 1000:
         return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
     return None
-
-
-def _domains_below(state: State, offer: MarketTask) -> list[int]:
-    """Return the domains whose prestige keeps a task out of reach. Source: Y-4.1, K-2.1."""
-    needed_milli = offer.required_prestige * 1000
-    if state.config.world.prestige_gate == "highest":
-        levels = state.prestige_milli
-        return [] if max(levels) >= needed_milli else list(range(len(levels)))
-    return [domain for domain in sorted(offer.domains) if state.prestige_milli[domain] < needed_milli]
 
 
 def _room_refusal(state: State) -> str | None:
@@ -204,7 +198,8 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     if unknown:
         names = ", ".join(_shown(name) for name in unknown[:5])
         known = _known_names(list(numbers))
-        return Outcome(state, f"no employee named {names}; nobody was assigned; employees: {known}")
+        several = "; --employee-id takes one, --employees several" if "," in (command.employee_id or "") else ""
+        return Outcome(state, f"no employee named {names}; nobody was assigned; employees: {known}{several}")
     task = state.tasks[index]
     before = {member.employee for member in task.team}
     named = {numbers[name] for name in command.names}

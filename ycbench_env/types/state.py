@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Self
 import attrs
 
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
+from ycbench_env.rules.standing import counted_prestige
 from ycbench_env.types.evolve import kept
 from ycbench_env.types.part import (
     Assignment,
@@ -28,6 +29,8 @@ from ycbench_env.units import dollars, iso_time, micros_of_date
 from ycbench_env.vocabulary import OWN_STATUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ycbench_env.config import Config
 
 __all__ = [
@@ -268,6 +271,11 @@ class State:
             if client.name == name:
                 return client
         raise KeyError(name)
+
+    @property
+    def counted_prestige_milli(self) -> Sequence[int]:
+        """For each domain, the prestige that must reach what a task requires, units of 1/1,000."""
+        return counted_prestige(self.prestige_milli, self.config.world.prestige_gate == "highest")
 
     def client_of(self, task: MarketTask) -> Client | None:
         """Return the client of a task, None for a task of nobody."""

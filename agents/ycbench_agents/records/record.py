@@ -293,8 +293,15 @@ def _action(table: Table) -> str | list[Json]:
 
 
 def identity_differences(recorded: RunIdentity, asked: RunIdentity) -> list[str]:
-    """Return what differs between two runs' identities, one line each; a configuration's name does not count."""
+    """Return what differs between two runs' identities, one line each.
+
+    A configuration's name does not count, and settings do not where the digests are equal: one of them may be of a
+    version that did not know the other's latest settings, which then have their neutral values.
+    """
     first, second = recorded.to_json(), asked.to_json()
+    if recorded.config_digest == asked.config_digest:
+        del first["config"], second["config"]
+        return list(json_differences(first, second))
     for values in (first, second):
         config = cast("JsonObject", values["config"])
         values["config"] = {key: value for key, value in config.items() if key not in _NO_MATTER}

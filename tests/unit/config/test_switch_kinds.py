@@ -140,7 +140,7 @@ def test_without_a_cap_the_rules_get_what_they_can_count_exactly() -> None:
     world = load_config(
         {"world": {**dict.fromkeys(CAPS, "none"), "num_employees": 9}}, environ={}
     ).world  # fmt: skip
-    assert (world.team_size, world.salary_cap_cents, world.skill_rate_max_e4) == (1_000, 10**12, 10**13)
+    assert (world.team_size, world.salary_cap_cents, world.skill_rate_max_e4) == (1_000, 10**15, 10**300)
 
 
 def test_with_a_cap_the_rules_get_it() -> None:

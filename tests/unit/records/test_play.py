@@ -188,6 +188,16 @@ def test_a_folder_of_another_run_is_refused_with_what_differs(
     assert run.read_bytes() == before
 
 
+def test_a_run_recorded_before_settings_were_added_is_the_same_run(undisturbed: Path, kit: Any) -> None:
+    run = undisturbed / "run.json"
+    values = json.loads(run.read_text())
+    del values["identity"]["config"]["world"]["max_open_tasks"]  # neutral, so the digest is as it was
+    run.write_text(json.dumps(values), encoding="ascii")
+    assert play_run_sync(kit.plan(undisturbed), kit.runtime()).was_finished
+    run.write_text(run.read_text().replace('"finished"', '"running"'), encoding="ascii")
+    assert play_run_sync(kit.plan(undisturbed), kit.runtime()).record.is_finished
+
+
 def test_a_run_of_another_version_is_refused(undisturbed: Path, kit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ycbench_agents.records.plan.package_version", lambda: "9.9")
     with pytest.raises(RecordMismatchError, match=r'version: ".+" \| "9.9"'):

@@ -1,6 +1,10 @@
 """Money, quantities, deadlines and skills. Source: Y-2.4, Y-4.1, Y-5.5, Y-7, K-2.1, K-2.3."""
 
+from fractions import Fraction
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ycbench_env.rules.economy import (
     HIGHEST_RATE_E4,
@@ -74,24 +78,31 @@ def test_a_raise_of_the_salary_itself_compounds_and_is_cut_every_time() -> None:
 
 
 @pytest.mark.parametrize(("bump", "raises"), [(10.0, 20), (0.01, 3000)])
-def test_a_salary_without_a_cap_ends_where_sums_of_salaries_are_still_exact(bump: float, raises: int) -> None:
+def test_a_salary_without_a_cap_ends_where_a_payroll_still_fits_an_observation(bump: float, raises: int) -> None:
     salary = 100_000
     for _ in range(raises):
         salary = bumped_salary(salary, salary, bump, HIGHEST_SALARY_CENTS)
     assert salary == HIGHEST_SALARY_CENTS
     largest_staff = 1000
-    assert float(largest_staff * salary) + 1 != float(largest_staff * salary)  # a double still knows the cent
+    assert largest_staff * salary < 2**62
 
 
-@pytest.mark.parametrize(("boost_e4", "raises"), [(100_000, 20), (4000, 100)])
+@pytest.mark.parametrize(("boost_e4", "raises"), [(100_000, 300), (4000, 2100)])
 def test_a_rate_without_a_cap_ends_where_it_can_still_be_stored(boost_e4: int, raises: int) -> None:
     rate_e4 = 10_000
     for _ in range(raises):
         before, rate_e4 = rate_e4, boosted_rate(rate_e4, boost_e4, HIGHEST_RATE_E4)
         assert rate_e4 > before or rate_e4 == HIGHEST_RATE_E4
     assert rate_e4 == HIGHEST_RATE_E4
-    # Before the cap is put on, the largest boost makes 11 times as much: what ``round_double`` allows.
-    assert HIGHEST_RATE_E4 * 11 < 2**52
+
+
+@given(st.integers(10**12, 10**40), st.integers(0, 100_000))
+def test_a_boost_of_a_large_rate_is_stored_as_of_a_small_one_the_decimal_of_its_nearest_double(
+    rate_e4: int, boost_e4: int
+) -> None:
+    exact = Fraction(rate_e4, 10_000) * Fraction(10_000 + boost_e4, 10_000)
+    text = f"{float(exact):.4f}"  # of a double, exact at any size
+    assert boosted_rate(rate_e4, boost_e4, HIGHEST_RATE_E4) == int(text.replace(".", ""))
 
 
 def test_a_rate_below_the_highest_is_stored_to_its_last_place() -> None:
