@@ -124,6 +124,7 @@ def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:
     players = {
         (policy.label, preset.label): _player(request, policy, preset.config)
         for policy in suite.policies
+        if policy.name != LLM or not request.policies or policy.label in request.policies  # no model, no key needed
         for preset in suite.presets
     }
     return EvaluationPlan(

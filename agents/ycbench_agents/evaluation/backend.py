@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.job import Job, JobReport
 
-__all__ = ["BACKENDS", "BackendName", "Pool", "WorkerLostError", "processors"]
+__all__ = ["BACKENDS", "BackendName", "Pool", "WorkerLostError", "end_workers", "processors"]
 
 BackendName: TypeAlias = Literal["processes", "ray", "dask"]
 BACKENDS: Final[tuple[BackendName, ...]] = ("processes", "ray", "dask")
@@ -37,6 +37,15 @@ def processors() -> int:
     from joblib import cpu_count  # noqa: PLC0415 -- slow to import  # pyright: ignore[reportMissingTypeStubs]
 
     return max(1, cpu_count())
+
+
+def end_workers() -> None:
+    """End the worker processes of this machine that wait for jobs; joblib begins new ones when they are needed."""
+    from joblib.externals.loky import (  # noqa: PLC0415 -- slow to import  # pyright: ignore[reportMissingTypeStubs]
+        get_reusable_executor,  # pyright: ignore[reportUnknownVariableType]
+    )
+
+    get_reusable_executor().shutdown(wait=True)  # pyright: ignore[reportUnknownMemberType]
 
 
 @attrs.frozen

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.suite import Limits
     from ycbench_env import Config
 
-__all__ = ["Job", "JobReport"]
+__all__ = ["Job", "JobReport", "import_folders"]
+
+
+def import_folders(folders: Iterable[str] | str | None) -> tuple[str, ...]:
+    """Return folders as a tuple: of several, of one, or of none."""
+    if folders is None:
+        return ()
+    return (folders,) if isinstance(folders, str) else tuple(folders)
 
 
 @attrs.frozen
@@ -31,7 +40,7 @@ class Job:
         parameters: Its parameters.
         limits: What the episode may use.
         parent: Number of the process that hands out the jobs, None where it may be on another machine.
-        import_path: Folder in which a policy of one's own may lie, None where none plays.
+        import_path: Folders in which a policy of one's own may lie, () where none plays.
     """
 
     key: EpisodeKey
@@ -43,7 +52,7 @@ class Job:
     parameters: JsonObject
     limits: Limits
     parent: int | None = None
-    import_path: str | None = None
+    import_path: tuple[str, ...] = attrs.field(default=(), converter=import_folders)
 
 
 @attrs.frozen

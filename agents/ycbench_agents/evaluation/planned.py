@@ -42,11 +42,11 @@ class PlannedEpisode:
 def planned_episodes(
     suite: Suite, players: Iterable[PlayerIdentity], seeds: Mapping[str, int], version: str
 ) -> tuple[PlannedEpisode, ...]:
-    """Return the planned episodes whose seeds are known, in the order of the suite.
+    """Return the planned episodes whose seeds and players are known, in the order of the suite.
 
     Args:
         suite: The suite.
-        players: Who plays each policy under each configuration.
+        players: Who plays each policy under each configuration; who plays what nobody asked for need not be known.
         seeds: Seed of each name.
         version: Version of ycbench-env that plays.
     """
@@ -62,7 +62,7 @@ def planned_episodes(
             ),
         )
         for key in suite.episodes()
-        if key.seed in seeds
+        if key.seed in seeds and (key.policy, key.preset) in who
     )
 
 

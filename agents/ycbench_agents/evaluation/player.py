@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Self
 
 import attrs
 
 from ycbench_agents.base import DeliberatingPolicy
+from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.registry import make_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ycbench_agents.base import JsonObject, Policy
     from ycbench_agents.evaluation.suite import SuitePolicy
     from ycbench_agents.records.strict_json import Table
     from ycbench_env import Config
 
-__all__ = ["Casting", "Player", "PlayerIdentity", "scripted_player"]
+__all__ = ["Casting", "Player", "PlayerIdentity", "model_player", "scripted_player"]
 
 
 @attrs.frozen
@@ -97,3 +99,65 @@ def scripted_player(policy: SuitePolicy, config: Config) -> Player:
         settings=settings,
         deliberates=isinstance(one, DeliberatingPolicy),
     )
+
+
+def model_player(
+    policy: SuitePolicy,
+    config: Config,
+    model: str | None = None,
+    base_url: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Player:
+    """Return who plays a policy that asks a language model; all its runs share one client.
+
+    Args:
+        policy: Row of the suite.
+        config: Configuration that it plays.
+        model: Name of the model where the row has none.
+        base_url: Address of its server, likewise; None for OPENAI_BASE_URL, or OpenAI's.
+        environ: Where address and key are looked up.
+
+    Raises:
+        SuiteError: It names no model, or something in it cannot be used.
+        MissingExtraError: The package ``openai`` is not installed.
+    """
+    from ycbench_agents.llm.making import openai_chat, settings_for  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.message import ModelError  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
+
+    try:
+        settings = settings_for(config, _model_values(policy, model, base_url, environ))
+        prices, client = load_prices(*policy.prices), openai_chat(settings, environ=environ)
+        one = LLMPolicy(client, settings, config, prices)
+    except (ModelError, OSError, ValueError) as error:
+        msg = f"policy {policy.label!r} of the suite: {error}"
+        raise SuiteError(msg) from None
+    return Player(
+        make=lambda: LLMPolicy(client, settings, config, prices),
+        settings=one.public_settings,
+        model=one.model,
+        deliberates=True,
+    )
+
+
+def _model_values(
+    policy: SuitePolicy, model: str | None, base_url: str | None, environ: Mapping[str, str]
+) -> dict[str, object]:
+    """Return the settings of a model by name, as far as they are given."""
+    # The package would read the variable by itself; a run says which server it has asked.
+    address = policy.base_url or base_url or environ.get("OPENAI_BASE_URL", "").strip()
+    prompt = policy.system_prompt
+    named: dict[str, object] = {
+        "model": policy.model or model,
+        "base_url": address,
+        "system_prompt": None if prompt is None else prompt.read_text(encoding="utf-8-sig"),
+    }
+    given = {name: value for name, value in named.items() if value}
+    if twice := sorted(given.keys() & policy.parameters.keys()):
+        msg = f"parameters: got {twice[0]}, which is given otherwise as well, expected one of them"
+        raise ValueError(msg)
+    if "model" not in {*policy.parameters, *given}:
+        msg = "model: got nothing, expected the name of a model as its server knows it, in the suite or as model=..."
+        raise ValueError(msg)
+    return {**given, **policy.parameters}

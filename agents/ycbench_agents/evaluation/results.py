@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.evaluation_file import EVALUATION_FORMAT, key_dict
+from ycbench_agents.evaluation.settings_table import SuiteError
+from ycbench_agents.evaluation.statistic import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ycbench_agents.base import Json, JsonObject
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.reading import Evaluation
 
-__all__ = ["LeaderboardRow", "leaderboard", "results_document", "told_reason"]
+__all__ = ["LeaderboardRow", "leaderboard", "results_document", "sample_of", "samples", "told_reason"]
 
 _BANKRUPTCY: Final = "bankruptcy"
 
@@ -96,6 +98,59 @@ def _score_cents(episode: Episode) -> int | None:
     if episode.status != "finished" or episode.record is None:
         return None
     return 0 if _is_bankrupt(episode) else episode.record.outcome.final_funds_cents
+
+
+def samples(
+    evaluation: Evaluation, preset: str | None = None, seeds: Iterable[str | int] | None = None
+) -> dict[str, Sample]:
+    """Return the final funds of each policy by seed, in whole cents, as the statistics take them.
+
+    Args:
+        evaluation: The evaluation, finished or not; what failed or is missing is counted in each sample's tally.
+        preset: Label of the configuration; None for the only one.
+        seeds: Seeds to count, None for all.
+
+    Returns:
+        Samples by label of the policy, in the order of the suite.
+
+    Raises:
+        SuiteError: The suite has no such configuration or seed, or has several and none is named.
+    """
+    suite = evaluation.suite
+    label = _only(preset, [each.label for each in suite.presets])
+    wanted = suite.seeds if seeds is None else [_known(str(seed), suite.seeds) for seed in seeds]
+    here = [each for each in evaluation.episodes if each.key.preset == label and each.key.seed in wanted]
+    return {
+        policy.label: sample_of((each for each in here if each.key.policy == policy.label), _final_funds_cents)
+        for policy in suite.policies
+    }
+
+
+def sample_of(episodes: Iterable[Episode], funds_cents: Callable[[Episode], int | None]) -> Sample:
+    """Return the sample of planned episodes; what is not finished has no funds and is counted."""
+    return Sample.of(
+        (each.key.seed, each.status, funds_cents(each) if each.status == "finished" else None) for each in episodes
+    )
+
+
+def _final_funds_cents(episode: Episode) -> int | None:
+    return None if episode.record is None else episode.record.outcome.final_funds_cents
+
+
+def _only(preset: str | None, labels: Sequence[str]) -> str:
+    if preset is None and len(labels) == 1:
+        return labels[0]
+    if preset is None or preset not in labels:
+        msg = f"preset: got {preset!r}, expected one of the evaluation's: {', '.join(labels)}"
+        raise SuiteError(msg)
+    return preset
+
+
+def _known(seed: str, seeds: Sequence[str]) -> str:
+    if seed not in seeds:
+        msg = f"seeds: got {seed!r}, expected seeds of the suite: {', '.join(seeds)}"
+        raise SuiteError(msg)
+    return seed
 
 
 def results_document(evaluation: Evaluation) -> JsonObject:

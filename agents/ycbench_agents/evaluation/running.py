@@ -12,13 +12,15 @@ import attrs
 
 from ycbench_agents.evaluation.cost import expected_cost
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures, store_failures
+from ycbench_agents.evaluation.event_loop import run_coroutine
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
-from ycbench_agents.evaluation.job import Job
+from ycbench_agents.evaluation.job import Job, import_folders
 from ycbench_agents.evaluation.measured import read_measures, store_measures
 from ycbench_agents.evaluation.planned import PlannedEpisode, planned_episodes
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.reading import Evaluation, read_evaluation, recorded_run
 from ycbench_agents.evaluation.results import results_document
+from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.sweep import play_jobs
 from ycbench_agents.records import PlayedRun, RecordError, RunFailure, RunPlan, Runtime, play_many
@@ -27,13 +29,14 @@ from ycbench_agents.records.reading import TURNS_FILE, whole_lines
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from ycbench_agents.base import Json
     from ycbench_agents.evaluation.backend import Pool
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.folder import EvaluationFolder
-    from ycbench_agents.evaluation.player import Player
+    from ycbench_agents.evaluation.player import Player, PlayerIdentity
+    from ycbench_agents.evaluation.suite import Suite
     from ycbench_agents.evaluation.suite_file import LoadedSuite
     from ycbench_agents.records import RunRecord, RunResult
 
@@ -66,11 +69,12 @@ class EvaluationPlan:
 
     Args:
         loaded: The suite.
-        players: Who plays, by label of the policy and label of the configuration.
+        players: Who plays, by label of the policy and label of the configuration; of policies that are not chosen they
+            may be left out.
         folder: Folder of the evaluation.
         chosen: Labels of the policies that are played now; None for all.
         overrides: Settings that options and variables decided, as JSON objects.
-        import_path: Folder in which a policy of one's own may lie.
+        import_path: Folders in which a policy of one's own may lie.
     """
 
     loaded: LoadedSuite
@@ -78,7 +82,7 @@ class EvaluationPlan:
     folder: EvaluationFolder
     chosen: frozenset[str] | None = None
     overrides: tuple[Json, ...] = ()
-    import_path: str | None = None
+    import_path: tuple[str, ...] = attrs.field(default=(), converter=import_folders)
 
     def player(self, key: EpisodeKey) -> Player:
         """Return who plays an episode."""
@@ -117,6 +121,7 @@ def evaluate(
 
     Raises:
         EvaluationBusyError: Another process is playing into the folder.
+        SuiteError: Two rows of the suite would play the same run.
         RecordError: A file in the folder is damaged, or nothing can be written there.
         WorkerLostError: Processes cannot be had.
     """
@@ -169,18 +174,16 @@ class _Session:
     def begun(cls, plan: EvaluationPlan, watcher: EvaluationWatcher, runtime: Runtime) -> _Session:
         """Write suite.json, forget what a killed process left, and return the session."""
         suite, version = plan.loaded.suite, package_version()
-        players = tuple(
-            plan.players[policy.label, preset.label].identity(policy, preset.label)
-            for policy in suite.policies
-            for preset in suite.presets
-        )
+        players = tuple(_identities(plan))
+        planned = planned_episodes(suite, players, plan.loaded.seeds, version)
+        _refuse_twins(planned)
         provenance = Provenance(version, runtime.origin(runtime.now()), plan.overrides)
         store_json(plan.folder.suite, EvaluationFile(suite, players, provenance).to_dict())
         for marker in plan.folder.playing.iterdir():
             marker.unlink(missing_ok=True)
         keys = set(suite.episodes())
         failures = {key: why for key, why in read_failures(plan.folder).items() if key in keys}
-        return cls(plan, watcher, runtime, planned_episodes(suite, players, plan.loaded.seeds, version), failures)
+        return cls(plan, watcher, runtime, planned, failures)
 
     @property
     def _is_secret(self) -> bool:
@@ -199,7 +202,7 @@ class _Session:
         waiting = [each for each in left if self.plan.player(each.key).deliberates]
         self._play_jobs([each for each in left if each not in waiting], pool)
         if waiting:
-            asyncio.run(self._play_waiting(waiting))
+            run_coroutine(self._play_waiting(waiting))
 
     def _play_jobs(self, planned: Sequence[PlannedEpisode], pool: Pool) -> None:
         if not planned:
@@ -274,6 +277,46 @@ class _Session:
             return _failure(result, root)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the other runs go on
             return failure_of("measurement", error, root, self.runtime.environ)
+
+
+def _identities(plan: EvaluationPlan) -> Generator[PlayerIdentity]:
+    """Yield who plays each row, or who played it before where nobody was asked to play it now."""
+    before = _players_before(plan.folder, plan.loaded.suite)
+    for policy in plan.loaded.suite.policies:
+        for preset in plan.loaded.suite.presets:
+            row = (policy.label, preset.label)
+            if row in plan.players:
+                yield plan.players[row].identity(policy, preset.label)
+            elif row in before:
+                yield before[row]
+
+
+def _players_before(folder: EvaluationFolder, suite: Suite) -> dict[tuple[str, str], PlayerIdentity]:
+    """Return who played the rows that stand in a folder's suite.json as they do in a suite."""
+    try:
+        file = EvaluationFile.read(folder)
+    except RecordError:
+        return {}
+    rows = [policy.to_dict() for policy in suite.policies]
+    same = {policy.label for policy in file.suite.policies if policy.to_dict() in rows}
+    return {(player.policy, player.preset): player for player in file.players if player.policy in same}
+
+
+def _refuse_twins(planned: Iterable[PlannedEpisode]) -> None:
+    """Refuse episodes that would share a run: one of them would be counted twice.
+
+    Raises:
+        SuiteError: There are such episodes.
+    """
+    first: dict[str, PlannedEpisode] = {}
+    for each in planned:
+        other = first.setdefault(each.name, each)
+        if other is not each:
+            msg = (
+                f"suite: {other.key} and {each.key} would be one and the same run, since their settings are the same; "
+                "leave one of them out (`repeats` plays a policy several times), or give them different parameters"
+            )
+            raise SuiteError(msg)
 
 
 def _failure(result: RunResult, root: Path) -> EpisodeFailure | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import TYPE_CHECKING, Final
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ycbench_env import Config
 
-__all__ = ["LoadedSuite", "load_suite"]
+__all__ = ["LoadedSuite", "load_suite", "refuse_twins", "suite_of"]
 
 _KEYS: Final = ("name", "description", "presets", "seeds", "repeats", "policies", "limits", "concurrency")
 _POLICY_KEYS: Final = ("name", "label", "parameters", "model", "base_url", "system_prompt", "prices")
@@ -63,15 +64,31 @@ def load_suite(path: Path, load: Callable[[str | Path], Config], environ: Mappin
     Raises:
         SuiteError: It cannot be read or is not valid; the message names file, key and value.
     """
-    table = SettingsTable(_tables(path), str(path))
+    return suite_of(SettingsTable(_tables(path), str(path)), path.parent, load, environ)
+
+
+def suite_of(
+    table: SettingsTable, folder: Path, load: Callable[[str | Path], Config], environ: Mapping[str, str]
+) -> LoadedSuite:
+    """Return the suite that a table describes.
+
+    Args:
+        table: Keys and values as in a file.
+        folder: Where relative paths in it start.
+        load: As for ``load_suite``.
+        environ: Likewise.
+
+    Raises:
+        SuiteError: It is not valid.
+    """
     table.refuse_others(*_KEYS)
     seeds, seed_hash = _seeds(table, environ)
     names = {seed_hash.of(seed) if seed_hash else str(seed): seed for seed in seeds}
-    sources = _sources(table, path.parent)
+    sources = _sources(table, folder)
     suite = Suite(
         name=_name(table),
         description=table.text("description", "no description"),
-        policies=_policies(table, path.parent),
+        policies=_policies(table, folder),
         presets=tuple(_presets(table, sources, load)),
         seeds=tuple(names),
         seed_hash=seed_hash,
@@ -178,7 +195,27 @@ def _policies(table: SettingsTable, folder: Path) -> tuple[SuitePolicy, ...]:
         if labels.count(label) > 1:
             msg = f"{table.file}: policies: got {label!r} twice, expected each once; give one of them another `label`"
             raise SuiteError(msg)
+    refuse_twins(policies, table.file)
     return policies
+
+
+def refuse_twins(policies: Sequence[SuitePolicy], file: str) -> None:
+    """Refuse policies that differ in nothing but the label: they would share their runs.
+
+    Raises:
+        SuiteError: There are such policies; the message names both.
+    """
+    first: dict[str, str] = {}
+    for policy in policies:
+        row = json.dumps({**policy.to_dict(), "label": None}, sort_keys=True)
+        files = f"{policy.system_prompt} {policy.prices}"
+        other = first.setdefault(row + files, policy.label)
+        if other != policy.label:
+            msg = (
+                f"{file}: policies: {other!r} and {policy.label!r} are the same policy with the same parameters and "
+                "would share their runs; leave one out (`repeats` plays a policy several times), or change a parameter"
+            )
+            raise SuiteError(msg)
 
 
 def _policy(table: SettingsTable, folder: Path) -> SuitePolicy:

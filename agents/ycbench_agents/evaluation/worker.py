@@ -144,8 +144,8 @@ def _record(job: Job) -> RunRecord:
         PolicyStoppedError: The policy could not go on.
         RecordError: The record cannot be written.
     """
-    if ":" in job.policy and job.import_path is not None and job.import_path not in sys.path:
-        sys.path.append(job.import_path)
+    if ":" in job.policy:
+        sys.path.extend(folder for folder in job.import_path if folder not in sys.path)
     try:
         record = _played(job)
     except RunBusyError:

@@ -69,6 +69,20 @@ def test_a_model_that_cannot_be_asked_costs_its_own_episodes_and_is_asked_again(
     assert statuses == ["missing", "finished", "finished"]
 
 
+def test_policies_that_are_not_chosen_need_no_model_and_no_key(
+    suite: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with LoopbackServer(greedy_model) as server:
+        options = ["--policy", "short", "--model", "greedy", "--base-url", server.base_url, "--quiet"]
+        assert main(["evaluate", str(suite), *options]) == 0
+    suite.write_text(SUITE.replace("idle", "greedy"), "utf-8")
+    assert main(["evaluate", str(suite), "--policy", "greedy", "--quiet"]) == 0
+    assert "2 of 3 episodes finished, 1 missing" in capsys.readouterr().out
+    statuses = [episode.status for episode in read_evaluation("out/told").episodes]
+    assert statuses == ["finished", "finished", "missing"]  # that of short is still known
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

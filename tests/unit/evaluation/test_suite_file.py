@@ -98,6 +98,11 @@ def test_the_digest_counts_what_is_played_and_nothing_else(bench: Bench) -> None
         ),
         ('[{ name = "greedy" }, { name = "idle" }]', "[3]", "policies: got [3], expected tables"),
         ('"idle"', '"greedy"', "policies: got 'greedy' twice, expected each once; give one of them another `label`"),
+        (
+            '"idle"',
+            '"greedy", label = "again"',
+            "policies: 'greedy' and 'again' are the same policy with the same parameters and would share their runs",
+        ),
         ('"idle"', '"human"', "policies[2].name: got 'human', expected a policy that asks nobody at a terminal"),
         ('"idle"', '"idle", model = "m"', "policies[2].model: got 'm', expected this key only beside name = 'llm'"),
         ('"idle"', '"llm", base_url = "http://me:word@host/v1"', "got an address with a password or a query"),
@@ -126,6 +131,13 @@ def test_what_is_wrong_is_named_with_file_key_value_and_remedy(bench: Bench, old
         bench.load(bench.text.replace(old, new))
     assert told in str(caught.value)
     assert str(caught.value).startswith(str(bench.folder / "suite.toml"))
+
+
+@pytest.mark.parametrize("other", ["parameters = { keep_turns = 3 }", 'model = "n"', 'system_prompt = "p.md"'])
+def test_policies_that_differ_in_anything_but_the_label_are_two(bench: Bench, other: str) -> None:
+    rows = f'{{ name = "llm", model = "m" }}, {{ name = "llm", label = "other", {other} }}'
+    text = bench.text.replace('{ name = "greedy" }, { name = "idle" }', rows)
+    assert [policy.label for policy in bench.load(text).suite.policies] == ["llm", "other"]
 
 
 def test_two_configurations_of_one_name_are_refused(bench: Bench) -> None:

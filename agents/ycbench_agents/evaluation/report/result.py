@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ycbench_agents.evaluation.results import sample_of
 from ycbench_agents.evaluation.statistic import GroupSummary, Sample, Tally, Tiers, group_summary, spread_of, tiers
 from ycbench_agents.evaluation.statistic.sample import seed_means
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ycbench_agents.evaluation.episode import Episode, EpisodeKey, EpisodeStatus
+    from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.suite import Suite
 
@@ -118,9 +119,5 @@ def _preset(
 
 def _policy(label: str, episodes: Sequence[Episode], measures: Mapping[EpisodeKey, RunMeasures]) -> PolicyResults:
     mine = {episode.key: measures[episode.key] for episode in episodes if episode.status == "finished"}
-    rows: list[tuple[str, EpisodeStatus, float | None]] = [
-        (episode.key.seed, episode.status, mine[episode.key].money.final_funds_cents if episode.key in mine else None)
-        for episode in episodes
-    ]
-    sample = Sample.of(rows)
+    sample = sample_of(episodes, lambda episode: mine[episode.key].money.final_funds_cents)
     return PolicyResults(label, sample, group_summary(sample), mine)

@@ -37,8 +37,8 @@ class SignFlipTest(Result):
         method: ``exact`` (all flips), ``random`` (some of them, drawn) or ``none``.
         flips: Number of flips that were looked at: all ``2**k`` of the k differences other than 0, or those drawn; 0
             without a difference.
-        floor: The smallest p that n differences can have, ``2 / 2**n``; of drawn flips, if that is larger, one in one
-            more than were drawn. None without a difference.
+        floor: The smallest p that k differences other than 0 can have, ``2 / 2**k``, 1 where all are 0; of drawn flips,
+            if that is larger, one in one more than were drawn. None without a difference.
         reason: Why there is no p; None where there is one.
     """
 
@@ -70,10 +70,11 @@ def sign_flip_test(differences: Sequence[float], settings: StatisticSettings = D
         StatisticError: A difference is no finite number.
     """
     numbers = sorted(number(value, f"difference {i}") for i, value in enumerate(differences, 1))
-    count, floor = len(numbers), sign_flip_floor(len(numbers))
-    if floor is None:
+    count = len(numbers)
+    if not count:
         return SignFlipTest(None, 0, "none", 0, None, "there is no pair")
     others = np.asarray([value for value in numbers if value])
+    floor = sign_flip_floor(others.size) or 1.0  # a tie has no sign to flip
     if others.size <= EXACT_LIMIT:
         return SignFlipTest(_exact_p(others), count, "exact", 2**others.size, floor)
     least = max(floor, 1 / (settings.resamples + 1))

@@ -61,7 +61,7 @@ def test_it_counts_what_brute_force_counts(differences: list[int]) -> None:
 @settings(max_examples=60)
 def test_p_is_between_its_floor_and_one(differences: list[int]) -> None:
     test = sign_flip_test(differences)
-    assert test.floor == 2 / 2 ** len(differences)
+    assert test.floor == min(2 / 2 ** sum(map(bool, differences)), 1)
     assert known(test.floor) <= known(test.p) <= 1
 
 
@@ -107,7 +107,12 @@ def test_many_differences_are_counted_out_by_halves() -> None:
 def test_differences_of_zero_do_not_keep_the_rest_from_being_counted_out() -> None:
     test = sign_flip_test([1] * 10 + [0] * 40)
     assert (test.method, test.n, test.flips) == ("exact", 50, 2**10)
-    assert (test.p, test.floor) == (2 / 2**10, 2 / 2**50)
+    assert (test.p, test.floor) == (2 / 2**10, 2 / 2**10)
+
+
+def test_a_tie_has_no_sign_to_flip_so_the_floor_does_not_count_it() -> None:
+    assert sign_flip_test([5, 1, 9, 4, 2, 7, 0]).floor == sign_flip_test([5, 1, 9, 4, 2, 7]).floor == 2 / 2**6
+    assert sign_flip_test([0, 0]).floor == 1
 
 
 def test_beyond_that_flips_are_drawn_and_the_result_says_so() -> None:
