@@ -11,13 +11,14 @@ import numpy as np
 
 from ycbench_agents.base import Policy, PolicyStoppedError
 from ycbench_agents.testing.report import PolicyConformanceError
-from ycbench_env.actions import parse_turn
+from ycbench_env.actions import DEFAULT_GRAMMAR, parse_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ycbench_agents.base import Turn
     from ycbench_env import Observation
+    from ycbench_env.actions import Grammar
 
 __all__ = ["Student", "shown"]
 
@@ -29,13 +30,17 @@ class Student:
 
     Args:
         make: Makes it.
-        allow_invalid: Whether it may give commands that the grammar does not have.
+        grammar: The commands of the world that it plays in; the usual ones pass everywhere, since what a world lacks is
+            found out by asking.
+        allow_invalid: Whether it may give commands that no grammar has.
 
     Raises:
         PolicyConformanceError: What is made is no policy.
     """
 
-    def __init__(self, make: Callable[[], Policy], *, allow_invalid: bool = False) -> None:
+    def __init__(
+        self, make: Callable[[], Policy], grammar: Grammar = DEFAULT_GRAMMAR, *, allow_invalid: bool = False
+    ) -> None:
         try:
             self.policy = make()
         except Exception as error:
@@ -46,6 +51,7 @@ class Student:
             msg = f"got a {kind}, expected a policy: an object with reset(seed) and act(observation)"
             raise PolicyConformanceError(msg)
         self.stopped = ""
+        self._grammar = grammar
         self._allow_invalid = allow_invalid
 
     def reset(self, seed: int, place: str) -> None:
@@ -93,8 +99,11 @@ class Student:
                 "('' does nothing)"
             )
             raise PolicyConformanceError(msg)
-        wrong = next((parsed for parsed in parse_turn(texts) if parsed.error is not None), None)
-        if wrong is not None and not self._allow_invalid:
+        if self._allow_invalid:
+            return
+        here, usual = parse_turn(texts, self._grammar), parse_turn(texts)
+        wrong = next((each for each, other in zip(here, usual, strict=True) if each.error and other.error), None)
+        if wrong is not None:
             msg = f"{place}: {shown(wrong.text)} is no command: {wrong.error} (docs/commands.md; or allow_invalid=True)"
             raise PolicyConformanceError(msg)
 

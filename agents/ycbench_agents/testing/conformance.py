@@ -23,6 +23,7 @@ from ycbench_agents.testing.recalling import check_recall
 from ycbench_agents.testing.report import EpisodeReport, PolicyConformanceError, PolicyReport
 from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
 from ycbench_env import YCBenchEnv, load_config
+from ycbench_env.actions import grammar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,16 +86,19 @@ def check_policy(
         msg = "seeds: got none, expected at least one run seed, like (1, 2)"
         raise ValueError(msg)
     _check_fresh(make, allow_invalid=allow_invalid)
-    veteran = Student(make, allow_invalid=allow_invalid)
+    grammar = grammar_for(world.world)
+    veteran = Student(make, grammar, allow_invalid=allow_invalid)
     episodes = [play(veteran, world, seed, max_turns) for seed in seeds]
     _check_reach(veteran)
     for played in episodes:
-        _check_again(Student(make, allow_invalid=allow_invalid), played, _FRESH)
+        _check_again(Student(make, grammar, allow_invalid=allow_invalid), played, _FRESH)
     for played in episodes:
         _check_again(veteran, played, _RESET)
     check_recall(make, seeds[0], episodes[0].observations)
     for name, odd in ODD_WORLDS:
-        _check_world(Student(make, allow_invalid=allow_invalid), load_config(odd, environ={}), f"a world with {name}")
+        other = load_config(odd, environ={})
+        student = Student(make, grammar_for(other.world), allow_invalid=allow_invalid)
+        _check_world(student, other, f"a world with {name}")
     _check_among_others(make, world, seeds[0], allow_invalid=allow_invalid)
     return PolicyReport(tuple(played.report for played in episodes))
 
@@ -202,7 +206,8 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
     """Let somebody else play before each turn of the policy, and ask fresh policies in the middle, too."""
     env = YCBenchEnv(config)
     observation, _ = env.reset(seed=seed)
-    student, stranger = Student(make, allow_invalid=allow_invalid), RandomPolicy()
+    grammar = env.action_space.grammar
+    student, stranger = Student(make, grammar, allow_invalid=allow_invalid), RandomPolicy()
     student.reset(seed, f"seed {seed}")
     stranger.reset(seed)
     for number, nuisance in enumerate(NUISANCES * _ROUNDS, 1):
@@ -210,6 +215,6 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]
         place = f"seed {seed}, asked for the first time in the middle of an episode, after {shown(nuisance)}"
-        late = Student(make, allow_invalid=allow_invalid)
+        late = Student(make, grammar, allow_invalid=allow_invalid)
         late.reset(seed, place)
         late.act(observation, place)

@@ -11,6 +11,7 @@ from ycbench_agents.testing.asking import Student, shown
 from ycbench_agents.testing.conformance import play
 from ycbench_agents.testing.report import PolicyConformanceError
 from ycbench_env import YCBenchEnv, load_config, observe
+from ycbench_env.actions import grammar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from ycbench_agents.base import Policy, Turn
     from ycbench_agents.testing.conformance import Played
     from ycbench_env import Observation, State
+    from ycbench_env.types import Employee
 
 __all__ = ["check_sees_only_observations", "with_other_hidden_fields"]
 
-_QUESTIONS: Final = "employee list\ntask list\nclient list\nclient history\nmarket browse --limit 50"
+_QUESTIONS: Final = ("employee list", "task list", "client list", "client history", "market browse")
 _MOST_LOYALTY: Final = 1000  # thousandths
 _MULTIPLIERS: Final = (700, 2500)
 _SEEDS: Final = 2**40
+_RATES_E4: Final = (10_000, 100_000)
 
 
 def check_sees_only_observations(
@@ -37,8 +40,9 @@ def check_sees_only_observations(
 ) -> None:
     """Change what is hidden in a world, and raise an AssertionError where the policy's next turn changes with it.
 
-    Loyalties and reward multipliers of clients, forecasts of tasks, the run seed and the counts behind the market's
-    replacements are changed, after the policy has played some turns; what it is shown stays the same to the letter.
+    Loyalties and reward multipliers of clients, forecasts of tasks, the run seed, the counts behind the market's
+    replacements and, where they are hidden, the rates of the staff are changed, after the policy has played some turns;
+    what it is shown stays the same to the letter.
 
     Args:
         make: Makes a fresh policy each time it is called.
@@ -53,7 +57,7 @@ def check_sees_only_observations(
     """
     world = load_config(config)
     for count in turns:
-        played = play(Student(make), world, seed, count)
+        played = play(Student(make, grammar_for(world.world)), world, seed, count)
         env = YCBenchEnv(world)
         env.reset(seed=seed)
         for turn in played.turns:
@@ -77,12 +81,13 @@ def _next_turn(
     make: Callable[[], Policy], played: Played, env: YCBenchEnv, state: State
 ) -> tuple[Observation, Turn | None]:
     """Return what is shown in a state, and what a policy says to it that has played the turns before."""
-    student, seed = Student(make), played.report.seed
+    student, seed = Student(make, env.action_space.grammar), played.report.seed
     student.reset(seed, f"seed {seed}")
     for number, observation in enumerate(played.observations, 1):
         student.act(observation, f"seed {seed}, turn {number}")
     env.set_state(state)
-    observation = env.step(_QUESTIONS)[0] if played.turns else observe(state)
+    questions = [question for question in _QUESTIONS if question in env.action_space.verbs]
+    observation = env.step(questions)[0] if played.turns else observe(state)
     return observation, student.act(observation, f"seed {seed}, turn {len(played.turns) + 1}")
 
 
@@ -102,10 +107,17 @@ def with_other_hidden_fields(state: State, rng: random.Random) -> State:
         else task
         for task in state.tasks
     )
+    visible = state.config.world.skill_rates_visible
+    staff = state.employees if visible else tuple(_with_other_rates(each, rng) for each in state.employees)
     return attrs.evolve(
         state,
         run_seed=rng.randrange(_SEEDS),
+        employees=staff,
         clients=clients,
         tasks=tasks,
         slot_accepts=tuple(count + rng.randint(0, 3) for count in state.slot_accepts),
     )
+
+
+def _with_other_rates(member: Employee, rng: random.Random) -> Employee:
+    return attrs.evolve(member, rates_e4=tuple(rng.randint(*_RATES_E4) for _ in member.rates_e4))

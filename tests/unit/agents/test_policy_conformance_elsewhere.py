@@ -19,8 +19,10 @@ from ycbench_agents.testing import (
     check_policy_in_processes,
     check_sees_only_observations,
 )
+from ycbench_agents.testing.asking import Student
+from ycbench_agents.testing.conformance import play
 from ycbench_agents.testing.non_interference import with_other_hidden_fields
-from ycbench_env import State, YCBenchEnv, observe
+from ycbench_env import State, YCBenchEnv, load_config, observe
 
 MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
 
@@ -198,3 +200,43 @@ def test_the_changed_worlds_look_the_same_and_are_others() -> None:
     hidden: dict[str, object] = {"run_seed": 0, "slot_accepts": (), "clients": (), "tasks": ()}
     assert attrs.evolve(other, **hidden) == attrs.evolve(state, **hidden)
     assert isinstance(other, State)
+
+
+def test_rates_are_changed_where_they_are_hidden() -> None:
+    env = YCBenchEnv("classic-easy")
+    env.reset(seed=1)
+    state = env.get_state()
+    other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
+    assert str(observe(other)) == str(observe(state))
+    assert [each.rates_e4 for each in other.employees] != [each.rates_e4 for each in state.employees]
+    check_sees_only_observations(Steady, config="classic-easy", turns=(0, 2))
+
+
+# ---- the commands of the world that it plays in
+
+
+class Says(Steady):
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def act(self, observation: Any) -> Any:
+        return self._text
+
+
+@pytest.mark.parametrize(
+    ("config", "text", "known"),
+    [
+        ("classic-easy", "task assign --task-id Task-1 --employee-id Emp_1", True),
+        ("classic-easy", "market browse --required-prestige-lte 2 && client list", True),  # what is lacking it may try
+        ("classic-easy", "company status\ntask assign --task-id Task-1 --staff Emp_1", False),
+        ("default", "task assign --task-id Task-1 --employee-id Emp_1", False),
+        ("default", "market browse --required-prestige-lte 2", False),
+    ],
+)
+def test_a_policy_may_say_what_the_world_that_it_plays_in_knows(config: str, text: str, *, known: bool) -> None:
+    student = Student(lambda: Says(text), YCBenchEnv(config).action_space.grammar)
+    if known:
+        play(student, load_config(config), 1, 2)
+    else:
+        with pytest.raises(PolicyConformanceError, match="is no command"):
+            play(student, load_config(config), 1, 2)
