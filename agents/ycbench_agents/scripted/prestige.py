@@ -16,7 +16,7 @@ from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import play_one
 from ycbench_agents.scripted.parameter import at_least_zero
-from ycbench_agents.scripted.throughput import ThroughputPolicy
+from ycbench_agents.scripted.throughput import reward_per_hour
 
 if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Offer
@@ -39,20 +39,18 @@ class PrestigePolicy:
             ValueError: ``until`` is no such number.
         """
         self._until = at_least_zero(until, "until: got", "a prestige of at least 0, like 5")
-        self._then = ThroughputPolicy()
         self.reset(0)
 
-    def reset(self, seed: int) -> None:
-        """Forget what refusals told; nothing is drawn."""
+    def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
+        """Forget what refusals told."""
         self._gate = PrestigeGate()
-        self._then.reset(seed)
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
         levels = answer.prestige(observation)
         highest = max(levels.values(), default=0.0)
         if highest >= self._until:
-            return self._then.act(observation)
+            return play_one(observation, reward_per_hour, self._gate)
 
         def prestige_per_hour(offer: Offer, hours: float) -> float:
             """Return prestige for an hour of the team; in a domain that is behind, nothing."""

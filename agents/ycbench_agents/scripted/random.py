@@ -10,6 +10,9 @@ import json
 import random
 from typing import TYPE_CHECKING, Any, Final
 
+from ycbench_agents.scripted import answer
+from ycbench_agents.scripted.gate import lists_everything
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,6 +42,7 @@ class RandomPolicy:
         self._seen_time = ""
         self._listed: list[str] = []
         self._looks = _LOOKS
+        self._all_listed: bool | None = None  # None: it has seen no task yet
         self._level = _NEWCOMER  # highest prestige, as far as it was told
         self._planned: dict[str, bool] = {}  # own planned tasks; whether somebody is assigned
         self._active: list[str] = []
@@ -56,6 +60,8 @@ class RandomPolicy:
 
     def _learn(self, observation: Observation) -> None:
         """Take in what the last turn told."""
+        if self._all_listed is None and (offers := answer.offers(observation)):
+            self._all_listed = lists_everything(offers)
         moved = observation["sim_time"] != self._seen_time
         if moved:  # prestige and trust may have moved: look again
             self._listed = []
@@ -84,8 +90,9 @@ class RandomPolicy:
                 self._level = max(_NEWCOMER, *output["prestige"].values())
 
     def _may_open(self, task: dict[str, Any]) -> bool:
-        """Return whether a listed task can be had: nobody's tasks are listed whatever prestige they require."""
-        return bool(task.get("client_name")) or task.get("required_prestige", 0) <= self._level
+        """Return whether a listed task can be had: where all are listed, those that ask for more are not drawn."""
+        known = task.get("required_prestige", 0) <= self._level and not task.get("required_trust")
+        return known or not self._all_listed
 
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ycbench_agents.scripted.answer import Offer
     from ycbench_env import Observation
 
-__all__ = ["ThroughputPolicy"]
+__all__ = ["ThroughputPolicy", "reward_per_hour"]
 
 
 class ThroughputPolicy:
@@ -33,9 +33,9 @@ class ThroughputPolicy:
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
-        return play_one(observation, _reward_per_hour, self._gate)
+        return play_one(observation, reward_per_hour, self._gate)
 
 
-def _reward_per_hour(offer: Offer, hours: float) -> float:
+def reward_per_hour(offer: Offer, hours: float) -> float:
     """Return cents for an hour of the team."""
     return offer.reward_cents / hours

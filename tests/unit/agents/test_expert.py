@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from ycbench_agents import Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy, Weights
-from ycbench_env import Observation, State, YCBenchEnv
+from ycbench_agents.scripted.forecast import TEAM_SIZE
+from ycbench_env import Observation, State, YCBenchEnv, load_config
 from ycbench_env.testing import with_other_hidden_fields
 
 SEVERAL_DOMAINS: Final = {
@@ -219,3 +220,39 @@ def test_every_look_is_asked_before_anything_is_decided() -> None:
 
 def without_answers(observation: Observation) -> Observation:
     return {**observation, "results": "[]"}
+
+
+def test_whoever_would_stand_idle_tries_teams_that_it_held_too_large() -> None:
+    """Progress counts until midnight here, so two seem best; with them alone it did two tasks."""
+    overrides = {"world": {"skill_rates_visible": True}, "loop": {"max_turns": 50}}
+    env = YCBenchEnv(load_config("classic-hard", overrides=overrides, environ={}))
+    trajectory = rollout(env, ExpertPolicy(), 3)
+    assert max(map(len, teams(trajectory)[2:])) > 2
+    assert len(answered(trajectory, "task dispatch")) > 10
+    assert trajectory.infos[-1]["terminal_reason"] == "max_turns"
+
+
+def teams(trajectory: Trajectory) -> list[list[str]]:
+    """Those who were assigned, by command."""
+    lines = [line for turn in trajectory.actions for line in str(turn).splitlines()]
+    return [line.split()[-1].split(",") for line in lines if "--employees" in line]
+
+
+def test_whoever_would_stand_idle_accepts_what_may_have_time_by_the_sum_of_its_work() -> None:
+    world = {
+        "num_clients": 6,
+        "skill_rates_visible": True,
+        "task_progress_milestones": [],
+        "resume_stops_at_payroll": True,
+        "prestige_gate": "required_domains",
+    }
+    trajectory = rollout(
+        YCBenchEnv(load_config("classic-hard", overrides={"world": world}, environ={})), ExpertPolicy(), 3
+    )
+    accepted = [output["task_id"] for output in answered(trajectory, "task accept")]
+    begun = {output["task_id"] for output in answered(trajectory, "task dispatch")}
+    assert "Task-66" in accepted[5:]  # after the probes, of which little came
+    assert "Task-66" in begun
+    assert len(begun) >= 5
+    assert max(map(len, teams(trajectory))) > TEAM_SIZE
+    assert trajectory.infos[-1]["terminal_reason"] == "horizon_end"

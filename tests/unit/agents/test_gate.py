@@ -94,3 +94,84 @@ def test_random_asks_for_clients_once_where_there_are_none() -> None:
     clients = [turn for turn in episode.actions if "client " in str(turn)]
     assert len(clients) == 1
     assert [each["command"] for each in results if each["command"].startswith("task accept") and not each["ok"]] == []
+
+
+def trusting(task_id: str, required_trust: int, domain: str = "research") -> dict[str, object]:
+    """A row of the market of a client, in a domain whose prestige suffices unless told otherwise."""
+    return {
+        "task_id": task_id, "client_name": "A", "required_prestige": 3, "required_trust": required_trust,
+        "reward_funds_cents": 100, "reward_prestige_delta": 0.1, "skill_boost_pct": 0.1,
+        "requirements": [{"domain": domain, "required_qty": 9}],
+    }  # fmt: skip
+
+
+def told(*rows: dict[str, object], refused: str = "", succeeded: bool | None = None, trust: float = 0.0) -> Observation:
+    """A market, prestige and trust, after a refused accept or a task of the client that ended."""
+    results = [
+        {"command": f"task accept --task-id {refused}", "ok": not refused, "output": {"error": "no", "help": ""}},
+        {"command": "company status", "ok": True, "output": {"prestige": LEVELS}},
+        {"command": "client list", "ok": True, "output": {"clients": [
+            {"name": "A", "trust_level": trust, "specialties": []}]}},
+        {"command": "market browse", "ok": True, "output": {"tasks": rows}},
+    ]  # fmt: skip
+    done = {"type": "task_completed", "task_id": "Task-9", "client_name": "A", "success": succeeded}
+    events = [] if succeeded is None else [done]
+    return {**seen(), "results": json.dumps(results), "events": json.dumps(events)}
+
+
+ROWS = (trusting("Task-1", 2), trusting("Task-2", 3), trusting("Task-3", 1), trusting("Task-4", 0))
+
+
+def opened(gate: PrestigeGate) -> list[str]:
+    return [each.task_id for each in gate.opened(told(*ROWS))]
+
+
+def test_what_a_client_refused_for_want_of_trust_stays_shut_until_it_is_served_well() -> None:
+    gate = PrestigeGate()
+    gate.learn(told(*ROWS))
+    assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
+    gate.learn(told(*ROWS, refused="Task-1"))
+    assert opened(gate) == ["Task-3", "Task-4"]
+    gate.learn(told(*ROWS, refused="Task-2"))  # a refusal of more tells nothing new
+    assert opened(gate) == ["Task-3", "Task-4"]
+    gate.learn(told(*ROWS, succeeded=False))
+    assert opened(gate) == ["Task-3", "Task-4"]
+    gate.learn(told(*ROWS, succeeded=True))
+    assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
+
+
+def test_a_refusal_is_laid_to_prestige_where_trust_is_known_to_suffice() -> None:
+    row = trusting("Task-1", 2, "training")
+    offers = told(trusting("Task-1", 0, "training"), trusting("Task-2", 2, "research"))
+    for trust, left in ((0.0, "Task-1"), (2.0, "Task-2")):  # either trust is lacking, or each domain counts
+        gate = PrestigeGate()
+        gate.learn(told(row, refused="Task-1", trust=trust))
+        assert [each.task_id for each in gate.opened(offers)] == [left]
+
+
+def test_where_only_what_can_be_had_is_listed_no_refusal_is_laid_to_trust() -> None:
+    """It may have been the number of open tasks, which another turn puts right."""
+    gate = PrestigeGate()
+    gate.learn(told({**trusting("Task-9", 0), "required_prestige": 1}))  # the first look of a newcomer
+    gate.learn(told(*ROWS, refused="Task-1"))
+    assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "least_cents"),
+    [
+        ("greedy", 27_000_000),
+        ("conservative", 100_000_000),
+        ("throughput", 10_000_000),
+        ("prestige", 25_000_000),
+        ("random", -2_000_000),
+    ],
+)
+def test_nobody_asks_forever_for_an_offer_that_trust_shuts(name: str, least_cents: int) -> None:
+    """Before refusals were remembered, all of these asked for one offer until they were bankrupt."""
+    env = YCBenchEnv(load_config("default", overrides={"world": {"market_browse_scope": "all"}}, environ={}))
+    episode = rollout(env, make_policy(name), 2)
+    refused = [result["command"] for info in episode.infos for result in info["results"] if not result["ok"]]
+    accepts = [command for command in refused if command.startswith("task accept")]
+    assert max((accepts.count(command) for command in accepts), default=0) <= 9
+    assert episode.final_funds_cents > least_cents

@@ -8,6 +8,9 @@ task is worth, also for the rest of the year, is in ``valuation``, who does it i
 It knows the public rules of the game and has seen no hidden figure, no seed and no other year. It accepts nothing
 that it does not mean to work on, its one probe of each client aside, and takes nothing for granted that it did: what it
 acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
+
+Where its rules leave everybody idle for long, the world is another than it takes it for; then larger teams are tried,
+and offers accepted that tell by their deadlines whether they can be done.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from ycbench_agents.scripted import answer
 from ycbench_agents.scripted.expert.blind import BlindPlay
 from ycbench_agents.scripted.expert.situation import MOST_LISTED, read_situation, units
-from ycbench_agents.scripted.expert.staffing import Candidate, best_job, person, staff_jobs
+from ycbench_agents.scripted.expert.staffing import TEAM_SIZES, Candidate, best_job, person, staff_jobs
 from ycbench_agents.scripted.expert.valuation import Valuation, Weights, read_weights
 from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
 from ycbench_agents.scripted.gate import PrestigeGate
@@ -46,6 +49,8 @@ _PACE_LEARNING: Final = 0.15  # weight of the latest task
 _TRUST_IN_PACE: Final = 0.8
 _LATE: Final = 0.95
 _FAST: Final = 1.1
+_IDLE_LOOKS: Final = 2  # with nobody at work and nothing worth doing, before it tries what it otherwise would not
+_TO_LOSE: Final = 400.0  # business hours up to the horizon, below which being idle is no loss
 _FASTEST: Final = 24 - 9  # hours a day that progress can count, where it counts until midnight
 
 
@@ -91,6 +96,7 @@ class ExpertPolicy:
         self._listed = MOST_LISTED
         self._limit: int | None = None  # of open tasks, as far as refusals told
         self._open_before = 0
+        self._idle_looks = 0
         self._month = 0
 
     def believed_rate(self, name: str, domain: str) -> Belief:
@@ -216,6 +222,8 @@ class ExpertPolicy:
         commands += aside
         if jobs or len(situation.free) < len(situation.staff):
             commands.append(_WAIT)
+        else:
+            commands += self._seek(valuation)
         return "\n".join((*commands, self.look()))
 
     def appraise(self, situation: Situation) -> Valuation:
@@ -281,8 +289,11 @@ class ExpertPolicy:
         """Return how many may work together.
 
         Where only so many tasks can be open, so many that nobody is left over; where progress counts also while the
-        office is closed, which many tasks side by side gain most from, two at most.
+        office is closed, which many tasks side by side gain most from, two at most. Once that has left everybody idle,
+        any number: nothing says that only the best of a team count, and what they do not do in time is given up.
         """
+        if self._idle_looks >= _IDLE_LOOKS:
+            return range(1, max(TEAM_SIZE, len(situation.staff)) + 1)
         smallest = 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
         return range(smallest, max(smallest, 2 if self._fast else TEAM_SIZE) + 1)
 
@@ -297,11 +308,35 @@ class ExpertPolicy:
             if offer.client not in self._honest:
                 offers.setdefault(offer.client, []).append(offer)
         everybody = [person(member) for member in valuation.situation.staff]
+        sizes = self._team_sizes(valuation.situation) if self._idle_looks >= _IDLE_LOOKS else TEAM_SIZES
         jobs = [
-            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation)
+            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes=sizes)
             for name in sorted(offers)
         ]
         return tuple(job.candidate.offer for job in jobs if job is not None)[: self._room()]
+
+    def _seek(self, valuation: Valuation) -> Iterator[str]:
+        """Yield what may find work where nobody has any: the best offer whose deadline might hold is accepted.
+
+        What deadlines go by is not told. Accepting tells the deadline and costs nothing, and another offer follows.
+        """
+        situation = valuation.situation
+        if situation.hours_left <= _TO_LOSE or self._room() == 0:
+            return
+        if self._idle_looks < _IDLE_LOOKS:
+            self._idle_looks += 1
+            return
+        candidates = [
+            self._candidate(offer, valuation, summed=True)
+            for offer in situation.offers
+            if self._honest.get(offer.client, True)
+        ]
+        people = [person(member) for member in situation.staff]
+        job = best_job(candidates, people, valuation, sizes=self._team_sizes(situation))
+        if job is not None and job.score > 0:
+            self._probes[job.candidate.offer.task_id] = job.candidate.offer
+            self._expected[job.candidate.offer.task_id] = job.candidate.work
+            yield f"task accept --task-id {job.candidate.offer.task_id}"
 
     def _candidates(self, valuation: Valuation) -> Iterator[Candidate]:
         """Yield what could be begun: what was accepted and is still to be had, and the offers of honest clients."""
@@ -319,9 +354,11 @@ class ExpertPolicy:
         for offer in valuation.offers:
             yield self._candidate(offer, valuation)
 
-    def _candidate(self, offer: Offer, valuation: Valuation) -> Candidate:
+    def _candidate(self, offer: Offer, valuation: Valuation, *, summed: bool = False) -> Candidate:
+        """Return an offer as it could be begun now; the sum of its work may be hoped to make its deadline."""
         work = valuation.work(offer)
-        hours = self._allowed(_WORKDAY_HOURS * self._deadline_days(work), valuation)
+        due = (("", units(work)),) if summed else work
+        hours = self._allowed(_WORKDAY_HOURS * self._deadline_days(due), valuation)
         return Candidate(offer, work, hours, in_hand=False, value=valuation.of_offer(offer))
 
     def _allowed(self, hours: float, valuation: Valuation) -> float:
