@@ -1,10 +1,11 @@
 """Figures of an evaluation: each a function that draws a tidy frame into axes (docs/report.md)."""
 
 from ycbench_agents.evaluation.figure.canvas import Frame, Panels, applied, new_panels, png_of, svg_of
-from ycbench_agents.evaluation.figure.context import draw_funds_by_context
+from ycbench_agents.evaluation.figure.context import draw_funds_by_context, funds_by_context
 from ycbench_agents.evaluation.figure.failure import draw_failure_causes
 from ycbench_agents.evaluation.figure.funds import FundsScale, draw_funds_by_month, draw_legend, funds_scale
 from ycbench_agents.evaluation.figure.grid import draw_calls, draw_client_policy, draw_final_trust
+from ycbench_agents.evaluation.figure.order import ordered
 from ycbench_agents.evaluation.figure.range import (
     draw_adversarial_share,
     draw_final_funds,
@@ -32,9 +33,11 @@ __all__ = [
     "draw_legend",
     "draw_revenue_per_dollar",
     "draw_trusted_share",
+    "funds_by_context",
     "funds_scale",
     "looks",
     "new_panels",
+    "ordered",
     "png_of",
     "svg_of",
 ]

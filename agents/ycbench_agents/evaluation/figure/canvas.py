@@ -68,12 +68,14 @@ class Panels:
 
 
 @contextlib.contextmanager
-def applied(style: FigureStyle = HOUSE_STYLE, salt: str = "ycbench") -> Generator[None]:
+def applied(style: FigureStyle = HOUSE_STYLE, salt: str = "ycbench", *, transparent: bool = False) -> Generator[None]:
     """Apply a style to what is drawn and saved within the block; nothing else of the process changes.
 
     Args:
         style: The style.
         salt: From what ids in SVG are made, instead of at random.
+        transparent: Whether figures are drawn on nothing, for a page that has colours of its own; else on the style's
+            paper, so that they can be read in a dark notebook.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -83,7 +85,7 @@ def applied(style: FigureStyle = HOUSE_STYLE, salt: str = "ycbench") -> Generato
     except ImportError as error:
         msg = f"figures need matplotlib ({error}); install it with: pip install 'ycbench-env[evaluation]'"
         raise MissingExtraError(msg) from error
-    with mpl.rc_context({**style.rc(), "svg.hashsalt": salt}), warnings.catch_warnings():
+    with mpl.rc_context({**style.rc(transparent=transparent), "svg.hashsalt": salt}), warnings.catch_warnings():
         # A browser draws signs that matplotlib's own font lacks.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield

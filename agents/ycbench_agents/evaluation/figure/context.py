@@ -11,14 +11,42 @@ from typing import TYPE_CHECKING, Final
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, texts
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, looks
 from ycbench_agents.evaluation.figure.wording import round_dollars, shortened
+from ycbench_agents.evaluation.measurement import frames
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
 
-__all__ = ["draw_funds_by_context"]
+    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.suite import Suite
+
+__all__ = ["draw_funds_by_context", "funds_by_context"]
 
 _CENTS: Final = 100
+_KEEP_TURNS: Final = "keep_turns"
+
+
+def funds_by_context(suite: Suite, measures: Mapping[EpisodeKey, RunMeasures]) -> pd.DataFrame:
+    """Return ``frames.outcomes`` of the policies that are given a context window, with who asks whom and the window.
+
+    Args:
+        suite: The suite, whose rows have the parameter ``keep_turns``.
+        measures: Measures of its finished episodes.
+
+    Returns:
+        The rows of ``frames.outcomes``, with the columns model (the row's, else its policy's name) and keep_turns;
+        runs of rows without a whole number of turns to keep are left out.
+    """
+    rows = {policy.label: policy for policy in suite.policies}
+    kept = {label: turns for label, row in rows.items() if isinstance(turns := row.parameters.get(_KEEP_TURNS), int)}
+    frame = frames.outcomes({key: run for key, run in measures.items() if key.policy in kept})
+    policies = texts(frame, "policy")
+    frame["model"] = [rows[each].model or rows[each].name for each in policies]
+    frame["keep_turns"] = [kept[each] for each in policies]
+    return frame
 
 
 def draw_funds_by_context(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:

@@ -100,6 +100,8 @@ def _draw_bars(
     for place, (policy, values) in enumerate(rows.items()):
         colour, mean = look[policy].colour, fmean(values)
         ax.barh(place, mean, height=_BAR, color=colour, alpha=0.45, linewidth=0)
+        if hatch := look[policy].hatch:  # a bar of its own: an SVG has no lighter ground below a hatch
+            ax.barh(place, mean, height=_BAR, facecolor="none", edgecolor=colour, alpha=0.6, linewidth=0, hatch=hatch)
         dots = {"ls": "none", "marker": "o", "ms": 4.5, "mec": style.paper, "mew": 0.6}
         ax.plot(values, [place] * len(values), color=colour, clip_on=False, **dots)  # pyright: ignore[reportArgumentType] -- untyped keywords
         ax.text(most * _ROOM * 1.03, place, words(mean), color=style.ink, va="center", clip_on=False)

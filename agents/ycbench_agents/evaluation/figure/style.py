@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -16,7 +17,10 @@ __all__ = ["HOUSE_STYLE", "FigureStyle", "PolicyLook", "looks"]
 
 _FONT: Final = "DejaVu Sans"  # ships with matplotlib
 _DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
-# Policies that everybody meets in the same figures differ in colour; what is free is left to others.
+# Beyond the first seven nobody can tell all colours apart, so the others are dashed, or hatched, as well.
+_PLAIN: Final = 7
+_HATCHES: Final[Mapping[str, str]] = MappingProxyType({"solid": "", "dashed": "///", "dotted": "...", "dashdot": "xx"})
+# Policies of this package, each with a colour of its own.
 _KNOWN: Final = (
     "expert",
     "greedy",
@@ -29,6 +33,7 @@ _KNOWN: Final = (
     "market_roller",
     "accept_all",
     "adversary_chaser",
+    "mixture",
 )
 
 
@@ -43,7 +48,8 @@ class FigureStyle:
         paper: Background, and the edges of marks.
         accent: Bars and cells that stand for no policy.
         warning: What is adversarial, or went wrong.
-        colours: Of policies; told apart by people who do not see all colours alike (Okabe and Ito, darkened).
+        colours: Of policies; the first seven told apart by people who do not see all colours alike (Okabe and Ito,
+            darkened), the others chosen to be far from these and from each other, seen that way too.
         dark: Colour on a dark background of each of the above.
         size: Height of letters, in points.
     """
@@ -54,7 +60,10 @@ class FigureStyle:
     paper: str = "#ffffff"
     accent: str = "#0072b2"
     warning: str = "#d55e00"
-    colours: tuple[str, ...] = ("#0072b2", "#00795c", "#d55e00", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")
+    colours: tuple[str, ...] = (
+        *("#0072b2", "#00795c", "#d55e00", "#a14f80", "#b07400", "#2f9bd6", "#5b6670"),
+        *("#882255", "#332288", "#9b30d9", "#6b4423", "#8f6bd6"),
+    )
     dark: Mapping[str, str] = attrs.field(
         factory=lambda: {
             "#1c252c": "#e6edf3",
@@ -67,12 +76,21 @@ class FigureStyle:
             "#a14f80": "#d98fbb",
             "#b07400": "#e0aa3e",
             "#2f9bd6": "#8ccdf5",
+            "#882255": "#ff7aa8",
+            "#332288": "#8f9bff",
+            "#9b30d9": "#d68bff",
+            "#6b4423": "#c9a27e",
+            "#8f6bd6": "#bcaaf7",
         }
     )
     size: float = 9.5
 
-    def rc(self) -> dict[RcKeyType, object]:
-        """Return the settings for ``matplotlib.rc_context``; text is never read as formulas."""
+    def rc(self, *, transparent: bool = False) -> dict[RcKeyType, object]:
+        """Return the settings for ``matplotlib.rc_context``; text is never read as formulas.
+
+        Args:
+            transparent: Whether figures have no paper.
+        """
         return {
             "font.family": [_FONT],
             "font.size": self.size,
@@ -102,8 +120,9 @@ class FigureStyle:
             "ytick.labelcolor": self.grey,
             "xtick.labelsize": self.size,
             "ytick.labelsize": self.size,
-            "figure.facecolor": "none",
-            "savefig.facecolor": "none",
+            "figure.facecolor": "none" if transparent else self.paper,
+            "savefig.facecolor": "auto",  # the figure's
+            "hatch.linewidth": 0.8,
             "svg.fonttype": "none",  # letters stay text: to be read aloud, searched and copied
         }
 
@@ -113,17 +132,23 @@ HOUSE_STYLE: Final = FigureStyle()
 
 @attrs.frozen
 class PolicyLook:
-    """How the curves of one policy are drawn."""
+    """How one policy is drawn: its curves with dashes, its bars with a hatch."""
 
     colour: str
     dashes: str
+
+    @property
+    def hatch(self) -> str:
+        """Matplotlib's name of the hatch, empty for none."""
+        return _HATCHES[self.dashes]
 
 
 def looks(policies: Iterable[str], style: FigureStyle = HOUSE_STYLE) -> dict[str, PolicyLook]:
     """Return how each policy is drawn: always alike for the policies of this package, whatever else is in a figure.
 
-    Another name starts from a place that its SHA-256 gives and takes the next free one, so that it seldom changes. All
-    colours are used solid first, then dashed, and so on; beyond 28 policies looks come again.
+    Each of these has a colour of its own. Another name starts from a place that its SHA-256 gives and takes the next
+    free one, so that it seldom changes. All colours are used once before any comes again with other dashes; the first
+    seven are solid first, the others dashed. Beyond 48 policies looks come again.
     """
     places = len(style.colours) * len(_DASHES)
     names = sorted(set(policies))
@@ -131,10 +156,12 @@ def looks(policies: Iterable[str], style: FigureStyle = HOUSE_STYLE) -> dict[str
     for name in names:
         if name not in taken:
             taken[name] = _free_place(name, set(taken.values()), len(style.colours), places)
-    return {
-        name: PolicyLook(style.colours[place % len(style.colours)], _DASHES[place // len(style.colours)])
-        for name, place in taken.items()
-    }
+    return {name: _look(place, style) for name, place in taken.items()}
+
+
+def _look(place: int, style: FigureStyle) -> PolicyLook:
+    turn, colour = divmod(place, len(style.colours))
+    return PolicyLook(style.colours[colour], _DASHES[(turn + (colour >= _PLAIN)) % len(_DASHES)])
 
 
 def _free_place(name: str, taken: set[int], colours: int, places: int) -> int:

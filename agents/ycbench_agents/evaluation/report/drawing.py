@@ -21,8 +21,10 @@ from ycbench_agents.evaluation.figure import (
     draw_legend,
     draw_revenue_per_dollar,
     draw_trusted_share,
+    funds_by_context,
     funds_scale,
     new_panels,
+    ordered,
     png_of,
     svg_of,
 )
@@ -31,7 +33,7 @@ from ycbench_agents.evaluation.measurement import frames
 from ycbench_agents.evaluation.report.part import Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
@@ -132,7 +134,7 @@ def drawn_figures(suite: Suite, results: PresetResults, place: int, *, with_png:
 
 
 def _drawn(name: str, plan: _Plan, *, with_png: bool) -> Drawing:
-    with applied(salt=name):
+    with applied(salt=name, transparent=True):
         figure = plan.make(plan.frame)
         # An id in CSS may not begin with a digit.
         return Drawing(
@@ -144,7 +146,7 @@ def _plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[_Plan]:
     """Return the figures of the paper's sections 4 and 5 and appendix D, policies in the order of the measures."""
     order = list(dict.fromkeys(key.policy for key in measures))
     plans = [*_money_plans(measures), *_client_plans(measures), *_command_plans(measures)]
-    return [attrs.evolve(plan, frame=_ordered(plan.frame, order)) for plan in plans]
+    return [attrs.evolve(plan, frame=ordered(plan.frame, order)) for plan in plans]
 
 
 def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[_Plan]:
@@ -257,14 +259,6 @@ def _command_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[_Plan]:
     ]
 
 
-def _ordered(frame: pd.DataFrame, policies: Sequence[str]) -> pd.DataFrame:
-    """Return a frame with its rows in the order of policies; within a policy they stay as they were."""
-    places = {policy: place for place, policy in enumerate(policies)}
-    rows = [places[policy] for policy in texts(frame, "policy")]
-    # pandas' types do not tell what a list of places picks.
-    return cast("pd.DataFrame", frame.iloc[sorted(range(len(rows)), key=rows.__getitem__)])
-
-
 def _panel(draw: Callable[[Axes, pd.DataFrame], None], room: Frame) -> Callable[[pd.DataFrame], Figure]:
     """Return what draws one panel."""
 
@@ -305,14 +299,10 @@ def _by_seed(frame: pd.DataFrame) -> Figure:
 
 def _context_plans(suite: Suite, measures: Mapping[EpisodeKey, RunMeasures]) -> list[_Plan]:
     """Return the figure of appendix E, where policies differ in the number of turns that they keep."""
-    kept = {policy.label: policy.parameters.get(_KEEP_TURNS) for policy in suite.policies}
-    if len({turns for turns in kept.values() if isinstance(turns, int)}) < 2:  # noqa: PLR2004 -- nothing to compare
+    kept = [policy.parameters.get(_KEEP_TURNS) for policy in suite.policies]
+    if len({turns for turns in kept if isinstance(turns, int)}) < 2:  # noqa: PLR2004 -- nothing to compare
         return []
-    models = {policy.label: policy.model or policy.name for policy in suite.policies}
-    frame = frames.outcomes({key: run for key, run in measures.items() if isinstance(kept[key.policy], int)})
-    policies = texts(frame, "policy")
-    frame["model"] = [models[each] for each in policies]
-    frame["keep_turns"] = [kept[each] for each in policies]
+    frame = funds_by_context(suite, measures)
     title, note = "Funds against turns kept in context", "Means over seeds (paper, figure 10)."
     reason = "no run of such a policy was played to its end."
     return [_Plan("context", title, note, frame, "final_funds_cents", reason, _panel(draw_funds_by_context, _CONTEXT))]

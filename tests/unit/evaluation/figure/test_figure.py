@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from ycbench_agents import policy_names
 from ycbench_agents.evaluation.figure import (
     HOUSE_STYLE,
     Frame,
@@ -35,6 +38,7 @@ from ycbench_agents.evaluation.figure import (
     funds_scale,
     looks,
     new_panels,
+    ordered,
     png_of,
     svg_of,
 )
@@ -268,8 +272,46 @@ def test_a_known_policy_always_looks_alike_and_no_two_look_the_same(names: set[s
         assert found[name] == looks([name])[name]
 
 
+def test_each_scripted_policy_has_a_colour_of_its_own() -> None:
+    ask_somebody = {"human", "llm", "replay"}  # labels of these say nothing of who plays
+    found = looks({*policy_names(), "planner"} - ask_somebody)
+    assert len({look.colour for look in found.values()}) == len(found) == 12
+    assert [found[name].hatch for name in ("random", "adversary_chaser")] == ["", "///"]
+
+
 def test_more_policies_than_looks_are_drawn_all_the_same() -> None:
-    assert len(looks([f"policy {i}" for i in range(40)])) == 40
+    found = looks([f"policy {i}" for i in range(60)]).values()
+    assert (len(found), len({(look.colour, look.dashes) for look in found})) == (60, 48)
+
+
+def test_bars_of_other_hatches_than_none_are_hatched() -> None:
+    frame = pd.DataFrame(
+        [{"policy": p, "seed": "1", "final_funds_cents": 5, "initial_funds_cents": 2} for p in ("greedy", "prestige")]
+    )
+    with applied():
+        ax = axes()
+        draw_final_funds(ax, frame)
+        assert [patch.get_hatch() for patch in ax.patches] == [None, None, "///"]
+        drawn = svg_of(ax.figure, "x")
+    [hatch] = re.findall("<pattern.*?</pattern>", drawn, re.DOTALL)
+    assert 'fill="none"' in hatch
+    assert {*re.findall("#[0-9a-f]{6}", hatch)} <= set(HOUSE_STYLE.dark)
+
+
+def test_figures_have_paper_unless_it_is_not_wanted() -> None:
+    faces = []
+    for transparent in (False, True):
+        with applied(transparent=transparent):
+            figure = plt.figure()
+            faces.append((figure.get_facecolor(), svg_of(figure, "x").split("</style>", 1)[1].count("fill: #ffffff")))
+            plt.close(figure)
+    assert faces[0] == ((1.0, 1.0, 1.0, 1.0), 1)
+    assert (faces[1][0][3], faces[1][1]) == (0.0, 0)
+
+
+def test_rows_are_put_in_the_order_of_policies_and_what_is_not_named_comes_last() -> None:
+    frame = pd.DataFrame({"policy": ["a", "c", "b", "a"], "place": [1, 2, 3, 4]})
+    assert ordered(frame, ["b", "nobody", "a"])["place"].tolist() == [3, 1, 4, 2]
 
 
 def test_a_frame_without_a_column_is_refused_and_missing_values_are_none() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ycbench_agents.cli import main
+from ycbench_agents.evaluation.figure import funds_by_context
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import html_of, markdown_of, report_of
 from ycbench_agents.evaluation.report.cell import Cell, exact_dollars, number_cell, p_cell, short_dollars
@@ -169,6 +170,11 @@ def test_models_with_costs_and_windows_have_their_figures(hand: Bench, make_run:
     report = made(hand)
     assert {"1-reference-revenue-per-dollar", "1-reference-context"} <= set(names(report))
     assert omitted(report) == []
+    hand.add("greedy", run)
+    frame = funds_by_context(hand.evaluation().suite, hand.measures())
+    assert frame[["policy", "seed", "model", "keep_turns", "final_funds_cents"]].to_numpy().tolist() == [
+        [f"model, {turns}", seed, "gpt-x", turns, 9_000_000] for turns in (20, 30) for seed in "12"
+    ]
 
 
 def test_a_report_is_written_again_in_place_of_an_older_one(

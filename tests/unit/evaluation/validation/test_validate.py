@@ -209,7 +209,7 @@ def claim_another_policy(judge: Judge) -> None:
             "greedy, default, seed 1: run.json: config.world.num_employees",
         ),
         (edit_config_of_the_suite, "readable", "the digest of its configuration; the file was changed"),
-        (lose_players, "readable", "KeyError"),
+        (lose_players, "episodes runs results", "greedy, default, seed 1: missing"),
         (odd_seed, "readable", "ValueError"),
         (forge_results, "results", "results.json: leaderboard[0].score_cents: 1000000000000 | "),
         (remove_results, "results", "results.json: cannot be read: No such file or directory"),
