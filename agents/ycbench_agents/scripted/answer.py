@@ -37,6 +37,7 @@ __all__ = [
     "refused",
     "staff",
     "told_at",
+    "trust",
 ]
 
 Work: TypeAlias = "tuple[tuple[str, float], ...]"
@@ -260,6 +261,11 @@ def clients(observation: Observation) -> tuple[Client, ...]:
         Client(name=each["name"], trust=each["trust_level"], specialties=tuple(each["specialties"]))
         for each in latest.get("clients", ())
     )
+
+
+def trust(observation: Observation) -> dict[str, float]:
+    """Return the trust by client as the last turn tells it, empty when it did not ask."""
+    return {client.name: client.trust for client in clients(observation)}
 
 
 def prestige(observation: Observation) -> dict[str, float]:

@@ -34,24 +34,27 @@ class PrestigeGate:
 
     def learn(self, observation: Observation) -> None:
         """Take in refusals of tasks that only the hopeful reading opens; such tasks are still listed."""
-        offers, levels = answer.offers(observation), answer.prestige(observation)
-        if self._all_listed is None and offers:
-            self._all_listed = lists_everything(offers)
+        refused = {command.split()[-1] for command in answer.refused(observation) if command.startswith("task accept")}
+        if self._all_listed is None and (first := answer.offers(observation)):
+            self._all_listed = lists_everything(first)
         for done in answer.completions(observation):
             if done.success:
                 self._refused_trust.pop(done.client, None)
-        trust = {client.name: client.trust for client in answer.clients(observation)}
-        refused = {command.split()[-1] for command in answer.refused(observation) if command.startswith("task accept")}
-        for offer in offers if refused else ():
-            if offer.task_id not in refused:
-                continue
-            if (
-                self._asks_trust(offer) and trust.get(offer.client, 0.0) < offer.required_trust
-            ):  # it may be prestige all the same, which tasks that ask for no trust will tell
-                least = self._refused_trust.get(offer.client, offer.required_trust)
-                self._refused_trust[offer.client] = min(least, offer.required_trust)
-            elif levels:
-                self._each_domain |= not _each_reaches(offer, levels) and _highest_reaches(offer, levels)
+        for offer in answer.offers(observation) if refused else ():
+            if offer.task_id in refused:
+                self._learn_refusal(offer, observation)
+
+    def _learn_refusal(self, offer: Offer, observation: Observation) -> None:
+        """Lay a refusal to trust if that may be lacking, else to prestige.
+
+        Should it have been prestige all the same, tasks that ask for no trust will tell.
+        """
+        trust, levels = answer.trust(observation), answer.prestige(observation)
+        if self._asks_trust(offer) and trust.get(offer.client, 0.0) < offer.required_trust:
+            least = self._refused_trust.get(offer.client, offer.required_trust)
+            self._refused_trust[offer.client] = min(least, offer.required_trust)
+        elif levels:
+            self._each_domain |= not _each_reaches(offer, levels) and _highest_reaches(offer, levels)
 
     def opened(self, observation: Observation) -> tuple[Offer, ...]:
         """Return the listed tasks that can be had; whatever prestige they require where the last turn did not ask."""

@@ -89,7 +89,7 @@ def read_situation(observation: Observation, gate: PrestigeGate) -> Situation:
     now = dt.datetime.fromisoformat(observation["sim_time"])
     horizon = dt.datetime.fromisoformat(observation["horizon_end"])
     prestige = answer.prestige(observation)
-    trust = {client.name: client.trust for client in answer.clients(observation)}
+    trust = answer.trust(observation)
     listed = answer.staff(observation)
     hidden = bool(listed) and not any(member.rates for member in listed)
     above = {domain: level + 1 for domain, level in prestige.items()} if hidden else {}
