@@ -410,17 +410,19 @@ def test_a_raise_never_lowers_a_salary_nor_passes_the_cap(salary: int, midpoint:
     assert salary <= bumped_salary(salary, midpoint, share, cap) <= max(salary, cap)
 
 
-@given(st.integers(1, 500_000), st.floats(0, 1), st.integers(0, 5000), st.integers(0, 5000))
-def test_more_trust_never_makes_more_work(quantity: int, most: float, trust: int, more: int) -> None:
+@given(st.integers(1, 500_000), st.floats(0, 1), st.integers(0, 5000), st.integers(0, 5000), st.integers(1, 25_000))
+def test_more_trust_never_makes_more_work(quantity: int, most: float, trust: int, more: int, least: int) -> None:
     higher = min(5000, trust + more)
-    reduced = reduced_quantity(quantity, most, trust, 5.0)
-    assert 200 <= reduced <= max(200, quantity)
-    assert reduced_quantity(quantity, most, higher, 5.0) <= reduced
+    reduced = reduced_quantity(quantity, most, trust, 5.0, least)
+    assert least <= reduced <= max(least, quantity)
+    assert reduced_quantity(quantity, most, higher, 5.0, least) <= reduced
 
 
-@given(st.integers(1, 500_000), st.floats(0, 1000), st.integers(-1000, -301), st.integers(1, 10))
+@given(
+    st.integers(1, 500_000), st.floats(0, 1000), st.integers(-1000, -301), st.integers(1, 10), st.integers(1, 25_000)
+)
 def test_inflated_work_is_four_times_the_listed_or_more_for_each_pass_within_its_bounds(
-    quantity: int, severity: float, loyalty: int, passes: int
+    quantity: int, severity: float, loyalty: int, passes: int, least: int
 ) -> None:
-    found = inflated_quantity(quantity, severity, loyalty, passes)
-    assert min(25_000, max(200, 4**passes * quantity)) <= found <= 25_000
+    found = inflated_quantity(quantity, severity, loyalty, passes, least)
+    assert min(25_000, max(least, 4**passes * quantity)) <= found <= 25_000

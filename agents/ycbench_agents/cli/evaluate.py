@@ -15,6 +15,7 @@ from ycbench_agents.cli.console import cell, dollars, new_table, print_parts
 from ycbench_agents.cli.evaluation_progress import watching_evaluation
 from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.folder import make_out_folder
+from ycbench_agents.cli.named_file import named_file
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions, cast_of
 from ycbench_agents.cli.report import print_overrides
 from ycbench_agents.cli.source import load, overrides_in_force, read_overrides
@@ -92,27 +93,12 @@ def evaluate_suite(request: EvaluateRequest) -> int:
 
 def _loaded(request: EvaluateRequest) -> LoadedSuite:
     overrides = read_overrides(request.settings)
-    loaded = load_suite(_suite_path(request.suite), lambda source: load(source, overrides), os.environ)
+    loaded = load_suite(
+        named_file(request.suite, _CONFIGS, "evaluate", "a suite"), lambda source: load(source, overrides), os.environ
+    )
     for warning in loaded.warnings:
         complain(f"warning: {warning}")
     return loaded
-
-
-def _suite_path(text: str) -> Path:
-    """Return the file that a path, or a name in configs, means.
-
-    Raises:
-        UsageError: There is no such file.
-    """
-    path, named = Path(text), _CONFIGS / f"{text}.toml"
-    if path.is_file():
-        return path
-    if named.is_file():
-        return named
-    there = sorted(each.stem for each in _CONFIGS.glob("*.toml"))
-    names = f", or one of the names in {_CONFIGS}: {', '.join(there)}" if there else ""
-    msg = f"evaluate: got {text!r}, expected the TOML file of a suite{names}"
-    raise UsageError(msg)
 
 
 def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:

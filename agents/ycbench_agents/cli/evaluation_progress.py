@@ -6,6 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
+from ycbench_agents.cli.progress import episode_bar
 from ycbench_agents.cli.streams import complain, one_line
 
 if TYPE_CHECKING:
@@ -29,25 +30,7 @@ def watching_evaluation(*, quiet: bool) -> Generator[EvaluationWatcher]:
     if not sys.stderr.isatty():
         yield _Lines()
         return
-    from rich.progress import (  # noqa: PLC0415 -- slow to import
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from ycbench_agents.cli.console import progress_output  # noqa: PLC0415 -- imports rich
-
-    columns = (
-        TextColumn("{task.fields[place]} {task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%", markup=False),
-        TimeElapsedColumn(),
-        TextColumn("left", markup=False),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=progress_output(), transient=True) as progress:
+    with episode_bar() as progress:
         yield _Bar(progress)
 
 

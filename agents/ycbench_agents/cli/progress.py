@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.cli.suite import Plan, Watcher
 
-__all__ = ["watching"]
+__all__ = ["episode_bar", "watching"]
 
 
 @contextlib.contextmanager
@@ -29,6 +29,12 @@ def watching(total: int, *, quiet: bool) -> Generator[Watcher]:
     if quiet or not sys.stderr.isatty():
         yield _Nobody()
         return
+    with episode_bar() as progress:
+        yield _Bar(progress, progress.add_task("", total=total, place=""), total)
+
+
+def episode_bar() -> Progress:
+    """Return a bar on stderr that tells which episode is played, how far it is and how long the rest may take."""
     from rich.progress import (  # noqa: PLC0415 -- slow to import
         BarColumn,
         Progress,
@@ -47,8 +53,7 @@ def watching(total: int, *, quiet: bool) -> Generator[Watcher]:
         TextColumn("left", markup=False),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=progress_output(), transient=True) as progress:
-        yield _Bar(progress, progress.add_task("", total=total, place=""), total)
+    return Progress(*columns, console=progress_output(), transient=True)
 
 
 class _Nobody:

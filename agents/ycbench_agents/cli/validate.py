@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ycbench_agents.cli.console import cell, new_table, print_parts
 from ycbench_agents.cli.failure import STOPPED, UsageError
+from ycbench_agents.cli.named_file import named_file
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.validation import load_rules, validate
@@ -40,7 +41,7 @@ def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> 
         UsageError: The rules cannot be read, the folder holds no evaluation, or provenance.json cannot be written.
     """
     try:
-        validation = validate(folder, load_rules(_rules_path(rules), os.environ))
+        validation = validate(folder, load_rules(named_file(rules, _RULES, "--rules", "rules"), os.environ))
     except (ConfigError, RecordError, SuiteError) as error:
         raise UsageError(str(error)) from None
     if write and validation.is_valid and validation.provenance is not None:
@@ -50,23 +51,6 @@ def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> 
     else:
         print_parts(_table(validation), Text("\n").join([cell(line) for line in _lines(validation, is_written=write)]))
     return 0 if validation.is_valid else STOPPED
-
-
-def _rules_path(text: str) -> Path:
-    """Return the file that a path, or a name in configs/validation, means.
-
-    Raises:
-        UsageError: There is no such file.
-    """
-    path, named = Path(text), _RULES / f"{text}.toml"
-    if path.is_file():
-        return path
-    if named.is_file():
-        return named
-    there = sorted(each.stem for each in _RULES.glob("*.toml"))
-    names = f", or one of the names in {_RULES}: {', '.join(there)}" if there else ""
-    msg = f"--rules: got {text!r}, expected the TOML file of rules{names}"
-    raise UsageError(msg)
 
 
 def _store(path: Path, validation: Validation) -> None:
