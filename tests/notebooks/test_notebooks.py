@@ -79,7 +79,7 @@ ENDINGS = {
     "anatomy_of_a_run.ipynb": (4, ["53 accepted, 52 completed, 42 in time", "late tasks took 198 of 365 days"]),
     "comparing_policies.ipynb": (
         1,
-        ["21 to play, 0 there already", "0 to play, 21 there already", "p = 0.250, at least 0.250", "adjusted 0.031"],
+        ["21 episodes, the first: random, default, seed 1", "p = 0.250, at least 0.250", "adjusted 0.031"],
     ),
     "papers_figures.ipynb": (10, ["15 of 15 episodes finished", "first on turn 7 for Equinox Labs", "$230,530.75"]),
     "context_ablation.ipynb": (1, ["4 of 4 episodes finished"]),
