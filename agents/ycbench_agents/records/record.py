@@ -8,6 +8,7 @@ import attrs
 
 from ycbench_agents.records.difference import json_differences
 from ycbench_agents.records.strict_json import Table, decode, encode
+from ycbench_env import ConfigError, load_config
 
 if TYPE_CHECKING:
     from ycbench_agents.base import Json, JsonObject
@@ -295,17 +296,25 @@ def _action(table: Table) -> str | list[Json]:
 def identity_differences(recorded: RunIdentity, asked: RunIdentity) -> list[str]:
     """Return what differs between two runs' identities, one line each.
 
-    A configuration's name does not count, and settings do not where the digests are equal: one of them may be of a
-    version that did not know the other's latest settings, which then have their neutral values.
+    A configuration's name does not count, and settings do not where both are what the same digest says: one of them may
+    be of a version that did not know the other's latest settings, which then have their neutral values.
     """
     first, second = recorded.to_json(), asked.to_json()
-    if recorded.config_digest == asked.config_digest:
+    if recorded.config_digest == asked.config_digest == _digest_of(recorded.config):
         del first["config"], second["config"]
         return list(json_differences(first, second))
     for values in (first, second):
         config = cast("JsonObject", values["config"])
         values["config"] = {key: value for key, value in config.items() if key not in _NO_MATTER}
     return list(json_differences(first, second))
+
+
+def _digest_of(config: JsonObject) -> str | None:
+    """Return the digest of a recorded configuration as it stands there, None where it is none."""
+    try:
+        return load_config(config, environ={}).digest()
+    except ConfigError:
+        return None
 
 
 def turn_differences(first: TurnRecord, second: TurnRecord) -> list[str]:
