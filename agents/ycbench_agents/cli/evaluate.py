@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,11 +29,11 @@ from ycbench_agents.evaluation.results import leaderboard, results_document, tol
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.suite_file import LoadedSuite, load_suite
-from ycbench_agents.records import RecordError
+from ycbench_agents.records import RecordError, RecordWarning
 from ycbench_agents.records.strict_json import encode, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from rich.table import Table
 
@@ -75,13 +77,13 @@ def evaluate_suite(request: EvaluateRequest) -> int:
     """
     try:
         loaded = _loaded(request)
+    except SuiteError as error:
+        raise UsageError(str(error)) from None
+    with _telling(loaded), watching_evaluation(quiet=request.quiet) as watcher:
         plan = _plan(request, loaded)
         make_out_folder(plan.folder.path)
         pool = Pool(request.processes or processors(), request.backend, request.address)
-        with watching_evaluation(quiet=request.quiet) as watcher:
-            played = evaluate(plan, pool, watcher)
-    except (RecordError, SuiteError, WorkerLostError) as error:
-        raise UsageError(str(error)) from None
+        played = evaluate(plan, pool, watcher)
     if request.as_json:
         sys.stdout.write(encode(results_document(played.evaluation), indent=2) + "\n")
     else:
@@ -99,6 +101,34 @@ def _loaded(request: EvaluateRequest) -> LoadedSuite:
     for warning in loaded.warnings:
         complain(f"warning: {warning}")
     return loaded
+
+
+@contextlib.contextmanager
+def _telling(loaded: LoadedSuite) -> Generator[None]:
+    """Say warnings and errors in a line each; those of a held-out suite without its seeds, which name the runs.
+
+    Raises:
+        UsageError: There was an error.
+    """
+
+    def told(message: object) -> str:
+        seed_hash = loaded.suite.seed_hash
+        return str(message) if seed_hash is None else seed_hash.without_seeds(str(message), loaded.seeds.values())
+
+    def warn(message: Warning | str, *_: object) -> None:
+        complain(f"warning: {told(message)}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RecordWarning)
+        warnings.showwarning = warn
+        try:
+            yield
+        except (RecordError, SuiteError, WorkerLostError) as error:
+            raise UsageError(told(error)) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise UsageError(told(f"{error.filename or 'a file'}: {error.strerror or error}")) from None
 
 
 def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:

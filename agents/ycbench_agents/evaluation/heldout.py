@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.records.strict_json import Table
@@ -30,6 +30,7 @@ _COST: Final = 2**14
 _BLOCK: Final = 8
 _BYTES: Final = 10
 _SEED: Final = re.compile(r"[0-9]{1,30}")
+_RUN_FOLDER: Final = re.compile(r"run-[a-z0-9_-]*-seed([0-9]{1,30})-[0-9a-f]{20}(?:-repeat[0-9]+)?")
 
 
 @attrs.frozen
@@ -48,6 +49,19 @@ class SeedHash:
         """Return the name of a seed: 20 hexadecimal digits."""
         data = hashlib.scrypt(str(seed).encode("ascii"), salt=self.salt.encode(), n=_COST, r=_BLOCK, p=1, dklen=_BYTES)
         return data.hex()
+
+    def without_seeds(self, text: str, seeds: Iterable[int] = ()) -> str:
+        """Return a text in which no secret seed stands, but its name.
+
+        Args:
+            text: The text. What looks like the folder of a run, whose name holds the seed, is replaced as a whole: the
+                digits at its end let anybody try seeds faster than the salted hash does.
+            seeds: Secret seeds that are known, which are replaced wherever they stand.
+        """
+        told = _RUN_FOLDER.sub(lambda folder: f"(run of seed {self.of(int(folder[1]))})", text)
+        for seed in seeds:
+            told = re.sub(rf"(?<![0-9a-f]){seed}(?![0-9a-f])", lambda _, seed=seed: self.of(seed), told)
+        return told
 
     def to_dict(self) -> JsonObject:
         """Return it as JSON values."""

@@ -11,12 +11,12 @@ from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failu
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.measured import read_measures
 from ycbench_agents.evaluation.planned import planned_episodes
-from ycbench_agents.records import RecordError, read_run
+from ycbench_agents.records import RecordError
 from ycbench_agents.records.reading import RUN_FILE, find_run
 from ycbench_agents.records.record import identity_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ycbench_agents.evaluation.episode import EpisodeKey
@@ -58,15 +58,18 @@ class Evaluation:
         for episode in self.episodes:
             if episode.status != "finished" or episode.record is None:
                 continue
-            measures = read_measures(episode.record.folder)
+            measures = _measures_of(episode.record)
             if measures is None:
-                msg = f"{episode.record.folder}: no measures of this version are there; run ycbench evaluate again"
+                msg = f"{self.folder}: {episode.key}: no measures of this version are there; run ycbench evaluate again"
                 raise RecordError(msg)
             yield episode.key, measures
 
 
 def read_evaluation(folder: Path | str) -> Evaluation:
     """Return the evaluation in a folder, finished or not.
+
+    Of a held-out suite nothing names a run's folder, in which the seed stands, but the records themselves: why an
+    episode failed is the class of the error alone, and failures.json has the rest.
 
     Raises:
         RecordError: There is none, or one of its files is damaged.
@@ -77,16 +80,34 @@ def read_evaluation(folder: Path | str) -> Evaluation:
         {seed: int(seed) for seed in file.suite.seeds} if file.suite.seed_hash is None else _played_seeds(file, place)
     )
     planned = planned_episodes(file.suite, file.players, seeds, file.provenance.version)
-    failures = read_failures(place)
+    failures = _told(read_failures(place), file.suite)
     known = {each.key: _episode(place, each, failures.get(each.key)) for each in planned}
     episodes = tuple(known.get(key) or _unknown(key, failures.get(key)) for key in file.suite.episodes())
     return Evaluation(place.path, file.suite, episodes, file.provenance)
 
 
+def _measures_of(record: RunRecord) -> RunMeasures | None:
+    """Return the measures of a run, None where none can be read."""
+    try:
+        return read_measures(record.folder)
+    except OSError:  # its text names the folder
+        return None
+
+
+def _told(failures: Mapping[EpisodeKey, EpisodeFailure], suite: Suite) -> Mapping[EpisodeKey, EpisodeFailure]:
+    """Return what may be told of failures: of a held-out suite no text, for it may name a seed."""
+    if not suite.is_held_out:
+        return failures
+    return {key: failure.without_text() for key, failure in failures.items()}
+
+
 def _played_seeds(file: EvaluationFile, folder: EvaluationFolder) -> dict[str, int]:
-    """Return the secret seeds of a held-out suite, as far as runs tell them, by their hashes."""
-    paths = sorted(folder.runs.glob(f"*/{RUN_FILE}"))
-    seeds = sorted({read_run(path.parent).identity.seed for path in paths})
+    """Return the secret seeds of a held-out suite, as far as runs tell them, by their hashes.
+
+    The episode of a damaged run is missing, as it is where seeds are public.
+    """
+    records = [_readable(path.parent) for path in sorted(folder.runs.glob(f"*/{RUN_FILE}"))]
+    seeds = sorted({record.identity.seed for record in records if record is not None})
     return {} if file.suite.seed_hash is None else {file.suite.seed_hash.of(seed): seed for seed in seeds}
 
 
@@ -104,10 +125,15 @@ def _episode(folder: EvaluationFolder, planned: PlannedEpisode, failure: Episode
     return Episode(planned.key, "finished", None, record)
 
 
-def recorded_run(folder: EvaluationFolder, planned: PlannedEpisode) -> RunRecord | None:
-    """Return the run of an episode; None where there is none, or one of another version, or a damaged one."""
+def _readable(folder: Path) -> RunRecord | None:
+    """Return the record in a folder; None where there is none, or a damaged one."""
     try:
-        record = find_run(folder.runs / planned.name)
+        return find_run(folder)
     except RecordError:
         return None
+
+
+def recorded_run(folder: EvaluationFolder, planned: PlannedEpisode) -> RunRecord | None:
+    """Return the run of an episode; None where there is none, or one of another version, or a damaged one."""
+    record = _readable(folder.runs / planned.name)
     return None if record is None or identity_differences(record.identity, planned.identity) else record
