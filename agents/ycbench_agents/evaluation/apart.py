@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from ycbench_agents.evaluation.worker import lost_report, play_job
+from ycbench_agents.evaluation.worker import lost_report, marker_of, play_job
 
 if TYPE_CHECKING:
     from ycbench_agents.evaluation.job import Job, JobReport
@@ -29,9 +29,10 @@ def play_job_apart(job: Job) -> JobReport:
     own = attrs.evolve(job, parent=os.getpid())
     # The job is pickled by this program for its own child; nobody else can write into the pipe.
     done = subprocess.run(_COMMAND, input=pickle.dumps(own), stdout=subprocess.PIPE, check=False)  # noqa: S603 -- own words
-    if done.returncode != 0 or not done.stdout:
-        return lost_report(own)
-    return cast("JobReport", pickle.loads(done.stdout))  # noqa: S301 -- as above
+    lost = done.returncode != 0 or not done.stdout
+    report = lost_report(own) if lost else cast("JobReport", pickle.loads(done.stdout))  # noqa: S301 -- as above
+    marker_of(own).unlink(missing_ok=True)
+    return report
 
 
 def main() -> None:

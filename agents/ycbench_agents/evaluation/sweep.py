@@ -36,7 +36,8 @@ def play_jobs(jobs: Sequence[Job], pool: Pool) -> Generator[JobReport]:
     while left:
         try:
             for report in pool.play([*left.values()]):
-                del left[report.key]
+                # Here and not in the worker: one that cannot send its report has not got rid of its job.
+                marker_of(left.pop(report.key)).unlink(missing_ok=True)
                 yield report
         except WorkerLostError:
             suspects = [job for job in left.values() if marker_of(job).exists()]
@@ -45,7 +46,9 @@ def play_jobs(jobs: Sequence[Job], pool: Pool) -> Generator[JobReport]:
                 raise
             for job in suspects:
                 del left[job.key]
-                yield _played_alone(job, pool)
+                report = _played_alone(job, pool)
+                marker_of(job).unlink(missing_ok=True)
+                yield report
 
 
 def _played_alone(job: Job, pool: Pool) -> JobReport:

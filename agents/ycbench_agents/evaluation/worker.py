@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 import warnings
@@ -67,23 +68,24 @@ class _HastyFiles(DiskFiles):
 
 
 def marker_of(job: Job) -> Path:
-    """Return the file that is there while a job is being played, and stays when its process is killed."""
+    """Return the file that is there from when a job is begun until its report has arrived.
+
+    While the job is being played its first line is the number of the process; more is there once the time was over.
+    """
     return EvaluationFolder(job.root).playing / job.name
 
 
 def was_stopped_by_its_limit(job: Job) -> bool:
-    """Return whether a process wrote, before it ended, that the time was over."""
+    """Return whether somebody wrote, before the process ended, that the time was over."""
     try:
-        return marker_of(job).stat().st_size > 0
+        return len(marker_of(job).read_bytes().splitlines()) > 1
     except FileNotFoundError:
         return False
 
 
 def lost_report(job: Job) -> JobReport:
-    """Return the report of a job that ended the process that played nothing but it, and forget its marker."""
-    over_time = was_stopped_by_its_limit(job)
-    marker_of(job).unlink(missing_ok=True)
-    if not over_time:
+    """Return the report of a job that ended the process that played nothing but it."""
+    if not was_stopped_by_its_limit(job):
         text = "ended the process that played it, also when played alone"
         return JobReport(job.key, EpisodeFailure("killed", "WorkerLostError", text))
     text = f"took longer than {job.limits.seconds} seconds and did not let itself be interrupted"
@@ -93,7 +95,7 @@ def lost_report(job: Job) -> JobReport:
 def play_job(job: Job) -> JobReport:
     """Play an episode, or go on with it, measure it, and return what came of it.
 
-    Nothing that a policy raises gets out. What ends the process leaves the marker.
+    Nothing that a policy raises gets out. The marker stays until the report has arrived.
     """
     with uninterrupted(), ended_with_parent(job.parent), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -106,18 +108,27 @@ def _failure(job: Job) -> EpisodeFailure | None:
     """Play an episode and return why it failed, None where it did not."""
     try:
         with (
-            marker_of(job).open("w", encoding="utf-8") as marker,
+            marker_of(job).open("w", encoding="ascii") as marker,
             limited_time(job.limits.seconds, marker),
             limited_memory(job.limits.memory_mib),
             contextlib.redirect_stdout(sys.stderr),  # stdout is for results
         ):
-            store_measures(_record(job))
-    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is this episode's failure
+            marker.write(f"{os.getpid()}\n")
+            marker.flush()
+            failure = _failure_within_limits(job)
+    except BaseException as error:  # noqa: BLE001 -- a limit that was met while the failure was told, or a closed file
         failure = _named(job, error)
-    else:
-        failure = None
-    marker_of(job).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # where a policy left no file to open
+        marker_of(job).write_bytes(b"")
     return failure
+
+
+def _failure_within_limits(job: Job) -> EpisodeFailure | None:
+    try:
+        store_measures(_record(job))
+    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is this episode's failure
+        return _named(job, error)  # runs the text of an error of the policy's, which is code of the policy's
+    return None
 
 
 def _kind(error: BaseException) -> FailureKind:

@@ -19,6 +19,7 @@ from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import EpisodeTimeoutError, limited_memory, limited_time
+from ycbench_agents.evaluation.sweep import play_jobs
 from ycbench_agents.evaluation.worker import marker_of
 from ycbench_agents.records import read_run
 from ycbench_env import MissingExtraError
@@ -45,6 +46,15 @@ class Prints:
     def act(self, observation):
         os.write(1, b"not a report")
         return "sim resume"
+
+
+class Closes:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        os.closerange(0, 256)
+        return "sim resume"
 """
 
 
@@ -69,6 +79,7 @@ def job(bench: Bench) -> Job:
 
 def test_on_a_cluster_a_job_is_played_in_a_child_whatever_its_policy_prints(bench: Bench, job: Job) -> None:
     assert play_job_apart(job) == JobReport(job.key)
+    assert not marker_of(job).exists()
     assert read_run(bench.out.runs / "run").is_finished
 
 
@@ -77,6 +88,15 @@ def test_a_child_that_ends_is_its_own_episodes_failure(job: Job) -> None:
     assert report.failure is not None
     assert report.failure.kind == "killed"
     assert not marker_of(job).exists()
+
+
+def test_a_policy_that_closes_all_files_costs_its_own_episode_only_and_is_named(job: Job) -> None:
+    closes = attrs.evolve(job, policy="own_policies:Closes", parent=os.getpid())
+    fine = attrs.evolve(closes, key=EpisodeKey("label", "default", "2"), name="fine", policy="idle", seed=2)
+    reports = {report.key: report.failure for report in play_jobs([closes, fine], Pool(1))}
+    assert reports.pop(fine.key) is None
+    assert str(reports[job.key]) == "WorkerLostError: ended the process that played it, also when played alone"
+    assert not any(marker_of(each).exists() for each in (closes, fine))
 
 
 def test_a_key_and_an_address_in_memory_are_told_of_no_error(tmp_path: Path) -> None:
