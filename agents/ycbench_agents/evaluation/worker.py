@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.base import PolicyStoppedError
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
-from ycbench_agents.evaluation.folder import EvaluationFolder
+from ycbench_agents.evaluation.folder import MEASURES_FILE, EvaluationFolder
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import (
     EpisodeTimeoutError,
@@ -210,6 +210,6 @@ def _begun(job: Job) -> bool:
 
 
 def _forget(job: Job) -> None:
-    """Remove the record of an episode."""
-    for name in (RUN_FILE, TURNS_FILE):
+    """Remove the record of an episode, and what was measured of it."""
+    for name in (MEASURES_FILE, RUN_FILE, TURNS_FILE):
         (_folder(job) / name).unlink(missing_ok=True)

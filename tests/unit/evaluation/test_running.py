@@ -135,6 +135,27 @@ def test_measures_that_are_missing_or_of_another_version_are_made_again(bench: B
     assert measures.read_bytes() == before
 
 
+def test_measures_of_other_turns_are_made_again(bench: Bench) -> None:
+    bench.play()
+    measures, others = (bench.turns_of("greedy", seed).parent / "measures.json" for seed in (1, 2))
+    before = measures.read_bytes()
+    measures.write_bytes(others.read_bytes())
+    bench.play()
+    assert bench.watcher.begun == (1, 3, 0)
+    assert measures.read_bytes() == before
+
+
+def test_a_run_that_is_begun_anew_is_measured_anew(bench: Bench) -> None:
+    bench.play()
+    folder = bench.turns_of("greedy", 1).parent
+    before = (folder / "measures.json").read_bytes()
+    forged = json.loads(before) | {"calls": []}
+    (folder / "measures.json").write_text(json.dumps(forged), "ascii")
+    (folder / "run.json").write_bytes(b"{")
+    bench.play()
+    assert (folder / "measures.json").read_bytes() == before
+
+
 def test_repeats_are_runs_of_their_own(bench: Bench) -> None:
     bench.text += "repeats = 2\n"
     bench.text = bench.text.replace("limits", "repeats = 2\nlimits").removesuffix("repeats = 2\n")
