@@ -148,12 +148,11 @@ def test_measures_of_other_turns_are_made_again(bench: Bench) -> None:
 def test_a_run_that_is_begun_anew_is_measured_anew(bench: Bench) -> None:
     bench.play()
     folder = bench.turns_of("greedy", 1).parent
-    before = (folder / "measures.json").read_bytes()
-    forged = json.loads(before) | {"calls": []}
-    (folder / "measures.json").write_text(json.dumps(forged), "ascii")
+    before = json.loads((folder / "measures.json").read_bytes())
+    (folder / "measures.json").write_text(json.dumps(before | {"calls": []}), "ascii")
     (folder / "run.json").write_bytes(b"{")
     bench.play()
-    assert (folder / "measures.json").read_bytes() == before
+    assert json.loads((folder / "measures.json").read_bytes())["calls"] == before["calls"] != []
 
 
 def test_repeats_are_runs_of_their_own(bench: Bench) -> None:
