@@ -27,6 +27,9 @@ def named_file(text: str, folder: Path, option: str, what: str) -> Path:
     if named.is_file():
         return named
     there = sorted(each.stem for each in folder.glob("*.toml"))
-    names = f", or one of the names in {folder}: {', '.join(there)}" if there else ""
-    msg = f"{option}: got {text!r}, expected the TOML file of {what}{names}"
+    names = ", ".join(there) or "none is there"
+    msg = (
+        f"{option}: got {text!r}, expected the TOML file of {what}, or one of the names in {folder} of the working "
+        f"directory: {names}"
+    )
     raise UsageError(msg)

@@ -76,6 +76,7 @@ def read_evaluation(folder: Path | str) -> Evaluation:
     """
     place = EvaluationFolder(folder)
     file = EvaluationFile.read(place)
+    _require_players(file, place)
     seeds = (
         {seed: int(seed) for seed in file.suite.seeds} if file.suite.seed_hash is None else _played_seeds(file, place)
     )
@@ -84,6 +85,20 @@ def read_evaluation(folder: Path | str) -> Evaluation:
     known = {each.key: _episode(place, each, failures.get(each.key)) for each in planned}
     episodes = tuple(known.get(key) or _unknown(key, failures.get(key)) for key in file.suite.episodes())
     return Evaluation(place.path, file.suite, episodes, file.provenance)
+
+
+def _require_players(file: EvaluationFile, place: EvaluationFolder) -> None:
+    """Refuse a suite.json that does not say who plays: every run would count as missing.
+
+    Raises:
+        RecordError: Nobody plays, or what the suite does not have.
+    """
+    rows = {(policy.label, preset.label) for policy in file.suite.policies for preset in file.suite.presets}
+    got = [(player.policy, player.preset) for player in file.players]
+    if not got or not rows.issuperset(got):
+        told = "nothing" if not got else next(f"{who}, {where}" for who, where in got if (who, where) not in rows)
+        msg = f"{place.suite}: players: got {told}, expected who plays each policy of the suite; the file was changed"
+        raise RecordError(msg + ", and ycbench evaluate writes it again")
 
 
 def _measures_of(record: RunRecord) -> RunMeasures | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["SettingsTable", "SuiteError"]
 
 _LONGEST: Final = 80
+_MOST: Final = 10**18
 
 
 class SuiteError(ValueError):
@@ -57,16 +58,18 @@ class SettingsTable:
             self.refuse(key, "a text that is not empty")
         return value
 
-    def positive(self, key: str, default: int) -> int:
-        """Return a whole number above 0."""
-        value = self.optional_positive(key)
+    def positive(self, key: str, default: int, most: int = _MOST) -> int:
+        """Return a whole number from 1 to a bound."""
+        value = self.optional_positive(key, most)
         return default if value is None else value
 
-    def optional_positive(self, key: str) -> int | None:
-        """Return a whole number above 0, None where there is none."""
+    def optional_positive(self, key: str, most: int = _MOST) -> int | None:
+        """Return a whole number from 1 to a bound, None where there is none."""
         value = self.values.get(key)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            self.refuse(key, "a whole number of at least 1")
+            self.refuse(key, f"a whole number of at least 1 and at most {most:,}")
+        if value is not None and value > most:
+            self.refuse(key, f"at most {most:,}")
         return value
 
     def items(self, key: str) -> list[object]:
@@ -114,9 +117,17 @@ class SettingsTable:
         Raises:
             SuiteError: Always.
         """
-        got = repr(self.values[key])[:_LONGEST] if key in self.values else "nothing"
+        got = _shown(self.values[key]) if key in self.values else "nothing"
         self._refuse(key, f"got {got}, expected {expected}")
 
     def _refuse(self, key: str, why: str) -> NoReturn:
         msg = f"{self.file}: {self.path}{key}: {why}"
         raise SuiteError(msg)
+
+
+def _shown(value: object) -> str:
+    """Return a value for an error."""
+    try:
+        return repr(value)[:_LONGEST]
+    except ValueError:  # a number in hexadecimal digits may have more than Python shows
+        return "a number of thousands of digits"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final, Self, cast
 
 import attrs
@@ -14,14 +15,18 @@ from ycbench_agents.records.strict_json import Table, encode
 from ycbench_env import Config, ConfigError, load_config
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ycbench_agents.base import Json, JsonObject
 
-__all__ = ["DEFAULT_CONCURRENCY", "Limits", "Suite", "SuitePolicy", "SuitePreset"]
+__all__ = ["DEFAULT_CONCURRENCY", "LIMITS_MOST", "Limits", "Suite", "SuitePolicy", "SuitePreset"]
 
 _DEFAULT_SECONDS: Final = 600
 _DEFAULT_MEMORY_MIB: Final = 2048
+_MOST: Final = 10**18
+_PUBLIC: Final = re.compile(r"0|[1-9][0-9]{0,29}")
+_HASHED: Final = re.compile(r"[0-9a-f]{20}")
 DEFAULT_CONCURRENCY: Final = 4
 
 
@@ -134,7 +139,16 @@ class Limits:
         Raises:
             RecordError: A value is missing or of another type.
         """
-        return cls(table.get("seconds", int), table.get("memory_mib", int), table.optional("max_turns", int))
+        max_turns = table.optional("max_turns", int)
+        return cls(
+            _positive(table, "seconds", LIMITS_MOST.seconds),
+            _positive(table, "memory_mib", LIMITS_MOST.memory_mib),
+            None if max_turns is None else _positive(table, "max_turns"),
+        )
+
+
+LIMITS_MOST: Final = Limits(seconds=366 * 24 * 3600, memory_mib=2**24)
+"""A year and 16 TiB: beyond them, timers and limits of the system overflow."""
 
 
 @attrs.frozen
@@ -197,20 +211,23 @@ class Suite:
         """Return what ``to_dict`` wrote.
 
         Raises:
-            RecordError: A value is missing or of another type.
+            RecordError: A value is missing or of another type, or no suite has it.
         """
         hashed = table.optional_table("seed_hash")
-        return cls(
+        suite = cls(
             name=table.get("name", str),
             description=table.get("description", str),
             policies=tuple(SuitePolicy.from_table(row) for row in _rows(table, "policies")),
             presets=tuple(SuitePreset.from_table(row) for row in _rows(table, "presets")),
-            seeds=tuple(str(seed) for seed in table.items("seeds")),
+            seeds=_seeds(table, _PUBLIC if hashed is None else _HASHED),
             seed_hash=None if hashed is None else SeedHash.from_table(hashed),
-            repeats=table.get("repeats", int),
+            repeats=_positive(table, "repeats"),
             limits=Limits.from_table(table.table("limits")),
-            concurrency=table.get("concurrency", int),
+            concurrency=_positive(table, "concurrency"),
         )
+        for key, labels in (("policies", suite.policies), ("presets", suite.presets), ("seeds", suite.seeds)):
+            _require_each_once(table, key, [each if isinstance(each, str) else each.label for each in labels])
+        return suite
 
     def digest(self) -> str:
         """Return the SHA-256, as hex, of all that decides what is played.
@@ -228,3 +245,23 @@ class Suite:
 def _rows(table: Table, key: str) -> list[Table]:
     """Return the objects of a list."""
     return [Table.of(item, f"{table.place}: {key}[{place}]") for place, item in enumerate(table.items(key))]
+
+
+def _positive(table: Table, key: str, most: int = _MOST) -> int:
+    value = table.get(key, int)
+    return value if 1 <= value <= most else table.refuse(key, f"a whole number from 1 to {most}")
+
+
+def _seeds(table: Table, form: re.Pattern[str]) -> tuple[str, ...]:
+    """Return the names of seeds, as a suite writes them."""
+    seeds = [seed for seed in table.items("seeds") if isinstance(seed, str) and form.fullmatch(seed)]
+    if len(seeds) < len(table.items("seeds")):
+        kind = "seeds as texts" if form is _PUBLIC else "hashes of seeds, of 20 hexadecimal digits"
+        table.refuse("seeds", f"a list of {kind}, as ycbench evaluate writes them")
+    return tuple(seeds)
+
+
+def _require_each_once(table: Table, key: str, labels: Sequence[str]) -> None:
+    if not labels or len(set(labels)) < len(labels):
+        msg = f"{table.place}: {key}: got {encode(labels)[:80]}, expected at least one, and each once"
+        raise RecordError(msg)

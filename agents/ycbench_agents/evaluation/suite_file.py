@@ -12,7 +12,7 @@ import attrs
 
 from ycbench_agents.evaluation.heldout import MANY_TO_GUESS, SeedHash, secret_seeds
 from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
-from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, Limits, Suite, SuitePolicy, SuitePreset
+from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LIMITS_MOST, Limits, Suite, SuitePolicy, SuitePreset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,6 +32,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _RANGE: Final = re.compile(r"([0-9]{1,30})-([0-9]{1,30})")
 _MOST_SEEDS: Final = 100_000
+_MOST_EPISODES: Final = 1_000_000
+_SEEDS_END: Final = 10**30
 _SHORTEST_SALT: Final = 16
 _DEFAULTS: Final = Limits()
 
@@ -96,8 +98,19 @@ def suite_of(
         limits=_limits(table.table("limits")),
         concurrency=table.positive("concurrency", DEFAULT_CONCURRENCY),
     )
+    _refuse_too_many(suite, table.file)
     origins = {preset.label: source for preset, source in zip(suite.presets, sources, strict=True)}
     return LoadedSuite(suite, names, origins, tuple(_guessable(table, seeds, seed_hash)))
+
+
+def _refuse_too_many(suite: Suite, file: str) -> None:
+    planned = len(suite.policies) * len(suite.presets) * len(suite.seeds) * suite.repeats
+    if planned > _MOST_EPISODES:
+        msg = (
+            f"{file}: got {planned:,} episodes (policies, presets, seeds and repeats multiplied), expected at most "
+            f"{_MOST_EPISODES:,}; make several suites of it"
+        )
+        raise SuiteError(msg)
 
 
 def _tables(path: Path) -> dict[str, object]:
@@ -106,7 +119,7 @@ def _tables(path: Path) -> dict[str, object]:
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror or error}; expected the TOML file of a suite"
         raise SuiteError(msg) from None
-    except (UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # bytes that are no UTF-8, no TOML, or too many digits
         msg = f"{path}: got no TOML ({error}), expected the file of a suite"
         raise SuiteError(msg) from None
 
@@ -133,12 +146,12 @@ def _doubles(seeds: Sequence[int]) -> bool:
 
 def _range(table: SettingsTable, item: object) -> range:
     """Return the seeds of one item of the list: a number, or a range as text."""
-    if isinstance(item, int) and not isinstance(item, bool) and item >= 0:
+    if isinstance(item, int) and not isinstance(item, bool) and 0 <= item < _SEEDS_END:
         return range(item, item + 1)
     bounds = _RANGE.fullmatch(item) if isinstance(item, str) else None
     first, last = (int(bounds[1]), int(bounds[2])) if bounds else (1, 0)
     if last < first:
-        table.refuse("seeds", 'whole numbers of at least 0 and ranges like "1-20"')
+        table.refuse("seeds", 'whole numbers of at least 0 and ranges like "1-20", of at most 30 digits')
     if last - first >= _MOST_SEEDS:
         table.refuse("seeds", f"at most {_MOST_SEEDS:,} seeds")
     return range(first, last + 1)
@@ -242,7 +255,16 @@ def _policy(table: SettingsTable, folder: Path) -> SuitePolicy:
 def _address(table: SettingsTable) -> str | None:
     """Return the address of a model's server, which is written into results, so it may hold no secret."""
     address = table.optional_text("base_url")
-    if address is not None and (urlsplit(address).username is not None or urlsplit(address).query):
+    if address is None:
+        return None
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        msg = (
+            f"{table.file}: {table.path}base_url: got no address ({error}), expected one like http://127.0.0.1:8080/v1"
+        )
+        raise SuiteError(msg) from None
+    if parts.username is not None or parts.query:
         msg = f"{table.file}: {table.path}base_url: got an address with a password or a query, expected one without"
         raise SuiteError(msg)
     return address
@@ -251,7 +273,7 @@ def _address(table: SettingsTable) -> str | None:
 def _limits(table: SettingsTable) -> Limits:
     table.refuse_others(*_LIMIT_KEYS)
     return Limits(
-        seconds=table.positive("seconds", _DEFAULTS.seconds),
-        memory_mib=table.positive("memory_mib", _DEFAULTS.memory_mib),
+        seconds=table.positive("seconds", _DEFAULTS.seconds, LIMITS_MOST.seconds),
+        memory_mib=table.positive("memory_mib", _DEFAULTS.memory_mib, LIMITS_MOST.memory_mib),
         max_turns=table.optional_positive("max_turns"),
     )

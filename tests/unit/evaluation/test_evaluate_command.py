@@ -86,7 +86,10 @@ def test_policies_that_are_not_chosen_need_no_model_and_no_key(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nothing"], "got 'nothing', expected the TOML file of a suite, or one of the names in configs: told"),
+        (
+            ["nothing"],
+            "expected the TOML file of a suite, or one of the names in configs of the working directory: told",
+        ),
         (["told", "--policy", "expert"], "--policy: got 'expert', expected policies of the suite: idle, short, llm"),
         (["told"], "policy 'short' of the suite: --model: got nothing"),
         ([*LOCAL, "--out", "configs/told.toml"], "--out configs/told.toml: cannot make this folder"),

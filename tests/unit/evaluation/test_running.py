@@ -301,6 +301,17 @@ def test_a_damaged_file_of_an_evaluation_is_named(bench: Bench, name: str, text:
     assert name in str(caught.value)
 
 
+@pytest.mark.parametrize(("keep", "told"), [(0, "players: got nothing"), (1, "players: got other, default")])
+def test_a_suite_that_does_not_say_who_plays_is_refused(bench: Bench, keep: int, told: str) -> None:
+    bench.play("idle")
+    values = json.loads(bench.out.suite.read_text("ascii"))
+    values["players"] = [{**player, "policy": "other"} for player in values["players"][:keep]]
+    bench.out.suite.write_text(json.dumps(values), "ascii")
+    with pytest.raises(RecordError, match=told):
+        read_evaluation(bench.out.path)
+    assert len(bench.play("idle").evaluation.episodes) == 4  # it is written again
+
+
 class _Losing(Pool):
     """Loses its worker without playing anything."""
 

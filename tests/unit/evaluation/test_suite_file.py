@@ -19,6 +19,8 @@ from ycbench_env import load_config
 if TYPE_CHECKING:
     from conftest import Bench
 
+    from ycbench_agents.base import JsonObject
+
 CONFIGS = Path(__file__).parents[3] / "configs"
 SALT = "0123456789abcdef"
 SECRET = f'seeds = {{ variable = "YCBENCH_HELDOUT_SEEDS", salt = "{SALT}" }}'
@@ -123,6 +125,17 @@ def test_the_digest_counts_what_is_played_and_nothing_else(bench: Bench) -> None
         ),
         ("seeds = [1, 2]", SECRET, "environment variable YCBENCH_HELDOUT_SEEDS: got nothing, expected secret seeds"),
         ("seeds = [1, 2]", "seeds = [", "got no TOML"),
+        ("seeds = [1, 2]", f"seeds = [{'9' * 5000}]", "got no TOML (Exceeds the limit"),
+        ("seeds = [1, 2]", f"seeds = [0x{'f' * 5000}]", "seeds: got a number of thousands of digits, expected whole"),
+        ("seeds = [1, 2]", f"seeds = [{10**30}]", "of at most 30 digits"),
+        ("seeds = [1, 2]", "seeds = [1]\nrepeats = 500_001", "got 1,000,002 episodes (policies, presets, seeds and"),
+        ("max_turns = 6", "seconds = 9999999999999", "limits.seconds: got 9999999999999, expected at most 31,622,400"),
+        (
+            "max_turns = 6",
+            "memory_mib = 99999999999",
+            "limits.memory_mib: got 99999999999, expected at most 16,777,216",
+        ),
+        ('"idle"', '"llm", base_url = "http://[bad"', "policies[2].base_url: got no address (Invalid IPv6 URL)"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_key_value_and_remedy(bench: Bench, old: str, new: str, told: str) -> None:
@@ -190,3 +203,26 @@ def test_a_suite_that_was_changed_in_its_file_of_results_is_refused(bench: Bench
     values["presets"][0]["config"]["world"]["num_employees"] = -3
     with pytest.raises(RecordError, match="num_employees"):
         Suite.from_table(Table(values, "suite.json"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"seeds": ["x"]}, 'suite.json: seeds: got ["x"], expected a list of seeds as texts'),
+        ({"seeds": ["9" * 5000]}, "expected a list of seeds as texts"),
+        ({"seeds": [1]}, "seeds: got [1], expected a list of seeds as texts"),
+        ({"seeds": ["1", "1"]}, 'suite.json: seeds: got ["1","1"], expected at least one, and each once'),
+        ({"seeds": []}, "seeds: got [], expected at least one"),
+        ({"policies": []}, "policies: got [], expected at least one"),
+        ({"presets": []}, "presets: got [], expected at least one"),
+        ({"repeats": 0}, "repeats: got 0, expected a whole number from 1 to"),
+        ({"seed_hash": {"method": "scrypt-n14-r8-p1", "salt": "x"}}, "expected a list of hashes of seeds"),
+        ({"limits": {"seconds": 10**9, "memory_mib": 1, "max_turns": None}}, "limits: seconds: got 1000000000"),
+        ({"limits": {"seconds": 1, "memory_mib": 1, "max_turns": -5}}, "limits: max_turns: got -5"),
+    ],
+)
+def test_what_no_suite_has_is_refused_in_its_file_of_results(bench: Bench, changes: JsonObject, told: str) -> None:
+    values = {**json.loads(json.dumps(bench.load().suite.to_dict())), **changes}
+    with pytest.raises(RecordError) as caught:
+        Suite.from_table(Table(values, "suite.json"))
+    assert told in str(caught.value)
