@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -65,6 +66,18 @@ class Allocates(Quiet):
             memory.append(bytearray(10_000_000))
 
 
+class Stops(Quiet):
+    def trouble(self):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+class Closes(Quiet):
+    def trouble(self):
+        os.write(1, b"no result")
+        os.closerange(0, 256)
+        return "sim resume"
+
+
 class Ends(Quiet):
     def trouble(self):
         os._exit(0)
@@ -109,7 +122,7 @@ def _evaluate(folder: Path, suite: Path, *options: str) -> subprocess.CompletedP
 
 def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path: Path) -> None:
     (tmp_path / "trouble.py").write_text(_TROUBLE, encoding="utf-8")
-    troubles = ["Raises", "Leaves", "Loops", "Sleeps", "Allocates", "Ends", "Kills"]
+    troubles = ["Raises", "Leaves", "Loops", "Sleeps", "Allocates", "Stops", "Closes", "Ends", "Kills"]
     suite = _write_suite(tmp_path, [*[f"trouble:{name}" for name in troubles], "trouble:Quiet", "greedy"])
     done = _evaluate(tmp_path, suite)
     evaluation = read_evaluation(tmp_path / "out")
@@ -121,6 +134,8 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
         "Loops": "EpisodeTimeoutError: took longer than 2 seconds; see limits.seconds of the suite",
         "Sleeps": "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted",
         "Allocates": "MemoryError: needed more than 128 MiB; see limits.memory_mib",
+        "Stops": "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted",
+        "Closes": "WorkerLostError: ended the process that played it, also when played alone",
         "Ends": "WorkerLostError: ended the process that played it, also when played alone",
         "Kills": "WorkerLostError: ended the process that played it, also when played alone",
         "Quiet": None,
@@ -128,6 +143,8 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
     }
     assert all(f"failed: {name}, default, seed 1: " in done.stderr for name in troubles)
     assert len(evaluation.measures()) == 2
+    assert "no result" in done.stderr
+    assert "no result" not in done.stdout
     assert "not-to-be-told" not in done.stderr + (tmp_path / "out" / "failures.json").read_text("ascii")
 
 
@@ -146,7 +163,27 @@ def _kill_at(folder: Path, suite: Path, moment: int, kind: signal.Signals) -> in
         os.killpg(process.pid, kind)  # as a terminal does, to every process of the sweep
     else:
         process.send_signal(kind)
-    return process.wait(timeout=60)
+    code = process.wait(timeout=60)
+    _wait_for_the_end_of_all(process.pid)
+    return code
+
+
+def _wait_for_the_end_of_all(group: int) -> None:
+    """Wait until no process of a sweep is left; a worker that waits for jobs does so for minutes."""
+    end = time.monotonic() + 60  # for one that never ends; nothing is measured
+    while _is_anybody_left(group):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _is_anybody_left(group: int) -> bool:
+    """Return whether a process of a group runs, as far as the system has /proc."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = path.read_text("ascii", "replace").rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                return True
+    return False
 
 
 def _turns(out: Path) -> int:

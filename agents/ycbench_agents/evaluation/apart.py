@@ -10,11 +10,16 @@ import os
 import pickle
 import subprocess
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
-import attrs
-
-from ycbench_agents.evaluation.worker import lost_report, marker_of, play_job
+from ycbench_agents.evaluation.limits import GRACE_S
+from ycbench_agents.evaluation.worker import (
+    begin_worker,
+    lost_report,
+    marker_of,
+    play_job,
+    tell_that_time_is_over,
+)
 
 if TYPE_CHECKING:
     from ycbench_agents.evaluation.job import Job, JobReport
@@ -22,16 +27,29 @@ if TYPE_CHECKING:
 __all__ = ["main", "play_job_apart"]
 
 _COMMAND = (sys.executable, "-m", "ycbench_agents.evaluation.apart")
+_MORE_S: Final = 30.0  # a process begins slowly on a busy machine
 
 
-def play_job_apart(job: Job) -> JobReport:
-    """Play a job in a process of its own, and return what came of it."""
-    own = attrs.evolve(job, parent=os.getpid())
-    # The job is pickled by this program for its own child; nobody else can write into the pipe.
-    done = subprocess.run(_COMMAND, input=pickle.dumps(own), stdout=subprocess.PIPE, check=False)  # noqa: S603 -- own words
-    lost = done.returncode != 0 or not done.stdout
-    report = lost_report(own) if lost else cast("JobReport", pickle.loads(done.stdout))  # noqa: S301 -- as above
-    marker_of(own).unlink(missing_ok=True)
+def play_job_apart(job: Job, more_s: float = _MORE_S) -> JobReport:
+    """Play a job in a process of its own, and return what came of it.
+
+    Args:
+        job: The job.
+        more_s: Wall-clock time that the process may take beyond the job's, its grace and its own beginning, in seconds.
+    """
+    limit_s = job.limits.seconds + GRACE_S + more_s
+    command = (*_COMMAND, str(os.getpid()))
+    try:
+        # The job is pickled by this program for its own child; nobody else can write into the pipe.
+        done = subprocess.run(  # noqa: S603 -- own words
+            command, input=pickle.dumps(job), stdout=subprocess.PIPE, check=False, timeout=limit_s
+        )
+        told = done.stdout if done.returncode == 0 else b""
+    except subprocess.TimeoutExpired:  # it cannot end itself, as where a signal stopped it
+        tell_that_time_is_over(job)
+        told = b""
+    report = cast("JobReport", pickle.loads(told)) if told else lost_report(job)  # noqa: S301 -- as above
+    marker_of(job).unlink(missing_ok=True)
     return report
 
 
@@ -39,10 +57,12 @@ def main() -> None:
     """Play the job that stands on stdin, and write its report to what was stdout."""
     job = cast("Job", pickle.loads(sys.stdin.buffer.read()))  # noqa: S301 -- as above
     with os.fdopen(os.dup(1), "wb") as reports:
-        os.dup2(2, 1)  # whatever a policy prints, also from C, must not stand among the bytes of the report
+        begin_worker(int(sys.argv[1]))  # whatever a policy prints must not stand among the bytes of the report
         report = play_job(job)
         reports.write(pickle.dumps(report))
 
 
 if __name__ == "__main__":
     main()
+    sys.stderr.flush()
+    os._exit(0)  # a thread of a policy may never end

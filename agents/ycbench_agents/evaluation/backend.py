@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 import attrs
 
 from ycbench_agents.evaluation.apart import play_job_apart
-from ycbench_agents.evaluation.worker import play_job
+from ycbench_agents.evaluation.worker import begin_worker, play_job
+from ycbench_agents.evaluation.worker_watch import overdue_ended
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ def processors() -> int:
 
 
 def end_workers() -> None:
-    """End the worker processes of this machine that wait for jobs; joblib begins new ones when they are needed."""
+    """End the worker processes of this machine, whatever they do; joblib begins new ones when they are needed."""
     from joblib.externals.loky import (  # noqa: PLC0415 -- slow to import  # pyright: ignore[reportMissingTypeStubs]
         get_reusable_executor,  # pyright: ignore[reportUnknownVariableType]
     )
 
-    get_reusable_executor().shutdown(wait=True)  # pyright: ignore[reportUnknownMemberType]
+    executor = get_reusable_executor(reuse=True, kill_workers=True)  # pyright: ignore[reportUnknownVariableType, reportArgumentType]
+    executor.shutdown(wait=True, kill_workers=True)  # pyright: ignore[reportUnknownMemberType]
 
 
 @attrs.frozen
@@ -91,9 +93,11 @@ class Pool:
         """
         at_once = _RAY_AT_ONCE * self.processes if self.backend == "ray" else max(1, len(jobs))
         for first in range(0, len(jobs), at_once):
-            reports = self._reports(jobs[first : first + at_once])
+            batch = jobs[first : first + at_once]
+            reports = self._reports(batch)
             try:
-                yield from reports
+                with overdue_ended(batch) if self.is_local else contextlib.nullcontext():
+                    yield from reports
             except Exception as error:
                 msg = f"a worker process was lost ({type(error).__name__}: {error})"
                 raise WorkerLostError(msg) from error
@@ -111,7 +115,8 @@ class Pool:
         play = play_job if self.is_local else play_job_apart
         # Two workers at least: for one, joblib would play in this process, which no policy may end. One of them waits,
         # since no more jobs are handed out than are to be played at once.
-        with parallel_config(_JOBLIB_NAMES[self.backend]):
+        begin = {"initializer": begin_worker, "initargs": (os.getpid(),)} if self.is_local else {}
+        with parallel_config(_JOBLIB_NAMES[self.backend], **begin):
             parallel = Parallel(
                 max(2, self.processes),
                 return_as="list" if self.backend == "ray" else "generator_unordered",  # Ray's has no other
@@ -131,8 +136,11 @@ def _undisturbed() -> Generator[None]:
 
 @contextlib.contextmanager
 def _this_machine(_address: str | None) -> Generator[None]:
-    """Connect to nothing: joblib starts the processes."""
-    yield
+    """Connect to nothing: joblib starts the processes. None is left, for a thread of a policy may never end."""
+    try:
+        yield
+    finally:
+        end_workers()
 
 
 @contextlib.contextmanager

@@ -39,7 +39,6 @@ class Job:
         policy: Name of the policy.
         parameters: Its parameters.
         limits: What the episode may use.
-        parent: Number of the process that hands out the jobs, None where it may be on another machine.
         import_path: Folders in which a policy of one's own may lie, () where none plays.
     """
 
@@ -51,7 +50,6 @@ class Job:
     policy: str
     parameters: JsonObject
     limits: Limits
-    parent: int | None = None
     import_path: tuple[str, ...] = attrs.field(default=(), converter=import_folders)
 
 

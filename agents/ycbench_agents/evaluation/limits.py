@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
 
-__all__ = ["GRACE_S", "EpisodeTimeoutError", "ended_with_parent", "limited_memory", "limited_time", "uninterrupted"]
+__all__ = ["GRACE_S", "EpisodeTimeoutError", "end_with_parent", "limited_memory", "limited_time", "uninterrupted"]
 
 GRACE_S: Final = 5.0
 """How long after its limit an episode that does not let itself be interrupted ends its process, in seconds."""
@@ -107,23 +108,16 @@ def uninterrupted() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextlib.contextmanager
-def ended_with_parent(parent: int | None) -> Generator[None]:
-    """End this process as soon as its parent is gone, so that nobody plays on behind a sweep that was killed.
+def end_with_parent(parent: int) -> None:
+    """End this process as soon as its parent is gone, so that nobody plays or waits behind a sweep that was killed.
 
     Args:
-        parent: Number of the parent process; None where it may be on another machine.
+        parent: Number of the parent process.
     """
-    over = threading.Event()
-    if parent is not None:
-        threading.Thread(target=_watch, args=(parent, over), daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
-def _watch(parent: int, over: threading.Event) -> None:
-    while not over.wait(_LOOK_S):
-        if os.getppid() != parent:
-            os._exit(1)
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_S)
+    os._exit(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -207,7 +206,7 @@ class _Session:
     def _play_jobs(self, planned: Sequence[PlannedEpisode], pool: Pool) -> None:
         if not planned:
             return
-        jobs = [self._job(each, pool) for each in planned]
+        jobs = [self._job(each) for each in planned]
         with pool.connected(), contextlib.closing(play_jobs(jobs, pool)) as reports:
             for report in reports:
                 for message in report.warnings:
@@ -216,7 +215,7 @@ class _Session:
                     )
                 self._end(report.key, report.failure)
 
-    def _job(self, planned: PlannedEpisode, pool: Pool) -> Job:
+    def _job(self, planned: PlannedEpisode) -> Job:
         parameters = planned.identity.settings["parameters"]
         configs = {preset.label: preset.config for preset in self.plan.loaded.suite.presets}
         return Job(
@@ -228,7 +227,6 @@ class _Session:
             policy=planned.identity.policy,
             parameters=parameters if isinstance(parameters, dict) else {},
             limits=self.plan.loaded.suite.limits,
-            parent=os.getpid() if pool.is_local else None,
             import_path=self.plan.import_path,
         )
 

@@ -16,7 +16,7 @@ from ycbench_agents.evaluation.folder import MEASURES_FILE, EvaluationFolder
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import (
     EpisodeTimeoutError,
-    ended_with_parent,
+    end_with_parent,
     limited_memory,
     limited_time,
     uninterrupted,
@@ -42,7 +42,14 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.failure import FailureKind
 
-__all__ = ["lost_report", "marker_of", "play_job", "was_stopped_by_its_limit"]
+__all__ = [
+    "begin_worker",
+    "lost_report",
+    "marker_of",
+    "play_job",
+    "tell_that_time_is_over",
+    "was_stopped_by_its_limit",
+]
 
 _WAIT_S: Final = 0.2
 _PATIENCE: Final = 50  # so often a record that is still being written is waited for
@@ -83,6 +90,22 @@ def was_stopped_by_its_limit(job: Job) -> bool:
         return False
 
 
+def tell_that_time_is_over(job: Job) -> None:
+    """Write that the time of a job was over, before its process is ended from outside."""
+    with marker_of(job).open("a", encoding="ascii") as marker:
+        marker.write("\nended from outside\n")
+
+
+def begin_worker(parent: int) -> None:
+    """Make this process a worker: it lives no longer than its parent, and whatever it prints goes to stderr.
+
+    Args:
+        parent: Number of the process that hands out the jobs.
+    """
+    end_with_parent(parent)
+    os.dup2(2, 1)  # stdout is for results; this holds for what is printed from C, too
+
+
 def lost_report(job: Job) -> JobReport:
     """Return the report of a job that ended the process that played nothing but it."""
     if not was_stopped_by_its_limit(job):
@@ -97,7 +120,7 @@ def play_job(job: Job) -> JobReport:
 
     Nothing that a policy raises gets out. The marker stays until the report has arrived.
     """
-    with uninterrupted(), ended_with_parent(job.parent), warnings.catch_warnings(record=True) as caught:
+    with uninterrupted(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", RecordWarning)
         failure = _failure(job)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import multiprocessing
 import os
 import signal
 import threading
@@ -20,7 +21,8 @@ from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import EpisodeTimeoutError, limited_memory, limited_time
 from ycbench_agents.evaluation.sweep import play_jobs
-from ycbench_agents.evaluation.worker import marker_of
+from ycbench_agents.evaluation.worker import marker_of, was_stopped_by_its_limit
+from ycbench_agents.evaluation.worker_watch import WorkerWatch, overdue_ended
 from ycbench_agents.records import read_run
 from ycbench_env import MissingExtraError
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 ENDS = """
 import os
+import signal
+import threading
+import time
 
 
 class Ends:
@@ -45,6 +50,23 @@ class Prints:
 
     def act(self, observation):
         os.write(1, b"not a report")
+        return "sim resume"
+
+
+class Stops:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return "sim resume"
+
+
+class Threads:
+    def reset(self, seed):
+        threading.Thread(target=time.sleep, args=(3600,)).start()
+
+    def act(self, observation):
         return "sim resume"
 
 
@@ -90,8 +112,43 @@ def test_a_child_that_ends_is_its_own_episodes_failure(job: Job) -> None:
     assert not marker_of(job).exists()
 
 
+def test_a_child_that_was_stopped_is_ended_from_outside(job: Job) -> None:
+    limits = attrs.evolve(job.limits, seconds=1)
+    report = play_job_apart(attrs.evolve(job, policy="own_policies:Stops", limits=limits), more_s=-4)
+    assert report.failure is not None
+    assert report.failure.kind == "time"
+    assert not marker_of(job).exists()
+
+
+def test_a_thread_of_a_policy_holds_up_neither_a_child_nor_the_end_of_a_sweep(job: Job) -> None:
+    threads = attrs.evolve(job, policy="own_policies:Threads")
+    assert play_job_apart(threads) == JobReport(job.key)
+    with Pool(1).connected():
+        assert [*play_jobs([attrs.evolve(threads, name="again")], Pool(1))] == [JobReport(job.key)]
+        assert multiprocessing.active_children()
+    assert not multiprocessing.active_children()
+
+
+def test_a_job_is_overdue_some_looks_after_its_process_should_have_ended_itself(job: Job) -> None:
+    watch = WorkerWatch({job.name: attrs.evolve(job, limits=attrs.evolve(job.limits, seconds=2))}, look_s=1)
+    marker_of(job).write_text("123\n", "ascii")
+    assert [bool(watch.overdue()) for _ in range(11)] == [False] * 10 + [True]  # 2 s, 5 s of grace, 3 s more
+    marker_of(job).write_bytes(b"")  # played, its report on the way
+    assert watch.overdue() == []
+    marker_of(job).write_text("123\n", "ascii")
+    assert watch.overdue() == []
+
+
+def test_no_process_but_a_child_is_ended(job: Job) -> None:
+    overdue = attrs.evolve(job, limits=attrs.evolve(job.limits, seconds=1))
+    marker_of(job).write_text(f"{os.getpid()}\n", "ascii")  # as a policy may
+    with overdue_ended([overdue], look_s=0.001):
+        time.sleep(0.1)
+    assert not was_stopped_by_its_limit(job)
+
+
 def test_a_policy_that_closes_all_files_costs_its_own_episode_only_and_is_named(job: Job) -> None:
-    closes = attrs.evolve(job, policy="own_policies:Closes", parent=os.getpid())
+    closes = attrs.evolve(job, policy="own_policies:Closes")
     fine = attrs.evolve(closes, key=EpisodeKey("label", "default", "2"), name="fine", policy="idle", seed=2)
     reports = {report.key: report.failure for report in play_jobs([closes, fine], Pool(1))}
     assert reports.pop(fine.key) is None
