@@ -72,7 +72,7 @@ define CLUSTER
 $(1)/.done: constraints.txt constraints-$(2).txt pyproject.toml
 	$$(PYTHON) -m venv $(1)
 	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --constraint constraints-$(2).txt editables hatchling
-	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --constraint constraints-$(2).txt --no-build-isolation --editable '.[$(2)]' pytest
+	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint constraints.txt --constraint constraints-$(2).txt --no-build-isolation --editable '.[$(2),testing]' pytest
 	@touch $$@
 endef
 $(eval $(call CLUSTER,$(RAY),ray))

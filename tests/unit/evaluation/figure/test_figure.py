@@ -292,7 +292,9 @@ def test_bars_of_other_hatches_than_none_are_hatched() -> None:
         ax = axes()
         draw_final_funds(ax, frame)
         assert [patch.get_hatch() for patch in ax.patches] == [None, None, "///"]
-        drawn = svg_of(ax.figure, "x")
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        drawn = svg_of(figure, "x")
     [hatch] = re.findall("<pattern.*?</pattern>", drawn, re.DOTALL)
     assert 'fill="none"' in hatch
     assert {*re.findall("#[0-9a-f]{6}", hatch)} <= set(HOUSE_STYLE.dark)
