@@ -24,6 +24,8 @@ FailureKind: TypeAlias = Literal["raised", "stopped", "time", "memory", "killed"
 """An error of the policy; it could not go on; a limit; its process ended; the record or its measurement is wrong."""
 
 _LONGEST: Final = 500
+_LONGEST_NAME: Final = 100
+_MOST_READ: Final = 20_000
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
@@ -33,8 +35,8 @@ class EpisodeFailure:
 
     Args:
         kind: What went wrong.
-        error: Class of the error.
-        text: What it says, on one line; it holds no key of the environment.
+        error: Class of the error, on one line.
+        text: What it says, on one line; neither holds a key of the environment.
     """
 
     kind: FailureKind
@@ -71,15 +73,31 @@ def failure_of(
 ) -> EpisodeFailure:
     """Return the failure that an error makes.
 
+    What the error says is code of whoever wrote its class, and may not return: call this within limits. Where it
+    raises, the failure is told by the class alone.
+
     Args:
         kind: What went wrong.
         error: The error. Where the same error comes again, its text is the same: addresses in memory are left out.
         folder: Folder of the evaluation, from which paths are counted.
         environ: Environment variables, whose keys must not be told.
     """
-    said = " ".join(str(error).split()).replace(f"{folder}{os.sep}", "")
-    text = _ADDRESS.sub("0x...", said)[:_LONGEST]
-    variable = variable_found_in(encode(said), secrets_in(environ, {}))
+    secrets = secrets_in(environ, {})
+    name = _told(type(error).__name__, folder, secrets, _LONGEST_NAME)
+    return EpisodeFailure(kind, name, _told(_said(error), folder, secrets, _LONGEST))
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return "".join(str(error))
+    except BaseException:  # noqa: BLE001 -- also the end of the time, since the failure is told by then
+        return ""
+
+
+def _told(said: str, folder: Path, secrets: Mapping[str, str], longest: int) -> str:
+    """Return a text on one line, without characters that move a terminal's cursor, and without a key."""
+    variable = variable_found_in(encode(said), secrets)
     if variable is not None:
-        text = f"withheld: it holds the value of the environment variable {variable}"
-    return EpisodeFailure(kind, type(error).__name__, text)
+        return f"withheld: it holds the value of the environment variable {variable}"
+    text = _ADDRESS.sub("0x...", said[:_MOST_READ].replace(f"{folder}{os.sep}", ""))
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:longest]

@@ -8,9 +8,11 @@ import sys
 import time
 import warnings
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
-from ycbench_agents.base import PolicyStoppedError
+import attrs
+
+from ycbench_agents.base import DeliberatingPolicy, PolicyStoppedError
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
 from ycbench_agents.evaluation.folder import MEASURES_FILE, EvaluationFolder
 from ycbench_agents.evaluation.job import Job, JobReport
@@ -34,15 +36,19 @@ from ycbench_agents.records import (
 )
 from ycbench_agents.records.files import DiskFiles
 from ycbench_agents.records.reading import RUN_FILE, TURNS_FILE
+from ycbench_agents.records.strict_json import plain
 from ycbench_agents.registry import make_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from ycbench_agents.base import Policy, Turn
     from ycbench_agents.evaluation.failure import FailureKind
+    from ycbench_env import Observation
 
 __all__ = [
+    "TurnError",
     "begin_worker",
     "lost_report",
     "marker_of",
@@ -209,6 +215,31 @@ def _played(job: Job) -> RunRecord:
     return _play(job)
 
 
+class TurnError(Exception):
+    """What a policy said is no turn; this is no fault of the record, which need not be begun anew."""
+
+
+@attrs.frozen
+class _Player:
+    """Plays as a policy does, and tells what is no turn as an error of the policy's."""
+
+    policy: Policy
+
+    def reset(self, seed: int) -> None:
+        """Reset the policy."""
+        self.policy.reset(seed)
+
+    def act(self, observation: Observation) -> Turn:
+        """Return the policy's turn, in the form in which a record holds it."""
+        said: object = self.policy.act(observation)
+        with contextlib.suppress(RecordError):
+            turn = plain(said, "a turn")
+            if isinstance(turn, str) or (isinstance(turn, list) and all(isinstance(each, str) for each in turn)):
+                return cast("Turn", turn)
+        msg = f"got a turn of the type {type(said).__name__}, expected a text or a sequence of texts"
+        raise TurnError(msg)
+
+
 def _play(job: Job) -> RunRecord:
     policy = make_policy(job.policy, **job.parameters)
     plan = RunPlan(
@@ -220,6 +251,8 @@ def _play(job: Job) -> RunRecord:
         settings={"parameters": job.parameters},
         max_turns=job.limits.max_turns,
     )
+    if not isinstance(policy, DeliberatingPolicy):
+        plan = attrs.evolve(plan, policy=_Player(policy))
     return play_run_sync(plan, Runtime(files=_HastyFiles())).record
 
 

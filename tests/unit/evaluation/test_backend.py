@@ -165,6 +165,25 @@ def test_a_key_and_an_address_in_memory_are_told_of_no_error(tmp_path: Path) -> 
     assert str(EpisodeFailure("raised", "KeyError", "")) == "KeyError"
 
 
+class Silent(Exception):  # noqa: N818 -- an error of somebody who does not know the custom
+    """An error whose text cannot be had."""
+
+    def __str__(self) -> str:
+        raise EpisodeTimeoutError
+
+
+def test_an_error_is_told_on_one_line_within_bounds_whatever_its_class_does(tmp_path: Path) -> None:
+    environ = {"MY_API_KEY": "0123456789abcdefghij"}
+    odd = type("A\nclass\x1b[31m" + "x" * 3000, (Exception,), {})("a\n\x1b[31mtext\ud800" + "y" * 3000)
+    told = failure_of("raised", odd, tmp_path, environ)
+    assert told.error.startswith("A class [31mxxx")
+    assert told.text.startswith("a [31mtext yyy")
+    assert (len(told.error), len(told.text)) == (100, 500)
+    assert failure_of("raised", Silent(), tmp_path, environ) == EpisodeFailure("raised", "Silent", "")
+    named = failure_of("raised", type("E0123456789abcdefghij", (Exception,), {})(), tmp_path, environ)
+    assert str(named) == "withheld: it holds the value of the environment variable MY_API_KEY"
+
+
 @pytest.mark.parametrize("name", ["ray", "dask"])
 def test_a_cluster_without_its_library_says_what_to_install(name: BackendName) -> None:
     if importlib.util.find_spec({"ray": "ray", "dask": "distributed"}[name]) is not None:

@@ -1,0 +1,66 @@
+"""What a worker tells of a policy that does odd things."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+    from ycbench_env import Observation
+
+BAD = __name__ + ":"
+
+
+class Numbers:
+    """Says what is no turn."""
+
+    def __init__(self, *, listed: bool = False) -> None:
+        self._turn = [b"sim resume"] if listed else 7
+
+    def reset(self, seed: int) -> None:
+        """Keep nothing."""
+
+    def act(self, observation: Observation) -> object:
+        del observation
+        return self._turn
+
+
+class Mute:
+    """Raises an error whose text takes for ever."""
+
+    def reset(self, seed: int) -> None:
+        """Keep nothing."""
+
+    def act(self, observation: Observation) -> str:
+        raise EndlessError(observation)
+
+
+class EndlessError(Exception):
+    """Never says what it is about."""
+
+    def __str__(self) -> str:
+        time.sleep(3600)
+        return ""
+
+
+def test_what_is_no_turn_or_has_no_text_is_an_error_of_the_policy(bench: Bench) -> None:
+    rows = ", ".join(
+        [
+            f'{{ name = "{BAD}Numbers", label = "number" }}',
+            f'{{ name = "{BAD}Numbers", label = "list", parameters = {{ listed = true }} }}',
+            f'{{ name = "{BAD}Mute", label = "mute" }}',
+        ]
+    )
+    bench.text = bench.text.replace('{ name = "greedy" }', rows).replace("[1, 2]", "[1]")
+    bench.text = bench.text.replace("max_turns", "seconds = 1, max_turns")
+    bench.play()
+    failures = json.loads(bench.out.failures.read_bytes())["failures"]
+    assert {(each["policy"], each["kind"], each["error"], each["text"]) for each in failures} == {
+        ("number", "raised", "TurnError", "got a turn of the type int, expected a text or a sequence of texts"),
+        ("list", "raised", "TurnError", "got a turn of the type list, expected a text or a sequence of texts"),
+        ("mute", "raised", "EndlessError", ""),
+    }
+    assert not any("begun anew" in message for message in bench.watcher.told)
