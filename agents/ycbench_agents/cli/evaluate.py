@@ -128,7 +128,16 @@ def _telling(loaded: LoadedSuite) -> Generator[None]:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise UsageError(told(f"{error.filename or 'a file'}: {error.strerror or error}")) from None
+            raise UsageError(
+                told(f"{error.filename or 'a file'}: {error.strerror or error}; {_advice(error)}")
+            ) from None
+
+
+def _advice(error: OSError) -> str:
+    """Return what to do about a file of an evaluation that cannot be used."""
+    if isinstance(error, IsADirectoryError | NotADirectoryError | FileExistsError):
+        return "ycbench evaluate has not made it: remove it, or choose another --out"
+    return "put that right and give the same command again; what is finished is kept"
 
 
 def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:

@@ -55,8 +55,8 @@ _MODEL = '{ name = "llm" }'
     [
         ("run.json", _spoil, (0, 1), ("failed: llm, default, seed NAME: RecordError",)),
         ("run.json", _folder, (0, 1), ("failed: llm, default, seed NAME: ",)),
-        ("turns.jsonl", _cut, (0, 0), ("warning: out/secret/runs/(run of seed NAME)",)),
-        ("turns.jsonl", _folder, (0, 2), ("error: out/secret/runs/(run of seed NAME)/turns.jsonl: Is a directory",)),
+        ("turns.jsonl", _cut, (2, 0), ("warning: out/secret/runs/(run of seed NAME)",)),
+        ("turns.jsonl", _folder, (2, 2), ("error: out/secret/runs/(run of seed NAME)/turns.jsonl: Is a directory",)),
         ("measures.json", _folder, (2, 2), ("llm, default, seed NAME: no measures of this version", "measures.json: ")),
     ],
 )
@@ -90,6 +90,12 @@ def test_a_damaged_run_of_a_script_is_missing_until_it_is_begun_anew(capsys: pyt
     said = capsys.readouterr()
     assert f"warning: idle, default, seed {NAME}: its record is damaged; played again" in said.err
     assert str(SEED) not in said.out + said.err
+
+
+def test_what_somebody_else_put_among_the_files_is_named_with_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out/secret/playing/stray").mkdir(parents=True)
+    assert _evaluate('{ name = "idle" }') == 2
+    assert "playing/stray: Is a directory; ycbench evaluate has not made it: remove it, or" in capsys.readouterr().err
 
 
 def test_secret_seeds_are_replaced_by_their_names_wherever_they_stand() -> None:

@@ -96,7 +96,7 @@ def report_of(
         Section("conduct", "Tasks, behaviour and cost", _conduct(presets)),
         Section("reliability", "Reliability", _reliability(presets)),
         Section(TIMES, "Times, retries and faults", _times(presets, started)),
-        Section("episodes", "Failed and missing episodes", (episode_part(episodes),)),
+        Section("episodes", "Failed and missing episodes", (episode_part(episodes, is_secret=suite.is_held_out),)),
     )
     return Report(f"YC-Bench evaluation: {clean(suite.name)}", sections)
 

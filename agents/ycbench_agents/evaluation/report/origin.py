@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.report.cell import count_cell, text_cell
 from ycbench_agents.evaluation.report.part import Part, Table, figures, words
 from ycbench_agents.evaluation.report.result import tally_of
+from ycbench_agents.evaluation.results import told_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.provenance import Provenance
@@ -18,11 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ["episode_part", "origin_part"]
 
+_MAKERS: Final = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")  # of its statistics, figures and pages
 _KEY_VALUE: Final = (words("What"), words("Value"))
 
 
-def origin_part(suite: Suite, provenance: Provenance, episodes: Sequence[Episode]) -> Part:
-    """Return what was evaluated, without any time."""
+def origin_part(
+    suite: Suite,
+    provenance: Provenance,
+    episodes: Sequence[Episode],
+    version_of: Callable[[str], str] = metadata.version,
+) -> Part:
+    """Return what was evaluated, without any time.
+
+    Args:
+        suite: The suite.
+        provenance: Where it was played.
+        episodes: Every planned episode.
+        version_of: Returns the version of a package that is installed where the report is made.
+    """
     tally = tally_of(episodes)
     became = f"{tally.run} run to their end, {tally.failed} failed, {tally.missing} missing"
     counted = f"{tally.planned} episodes planned: {became}."
@@ -55,7 +70,7 @@ def origin_part(suite: Suite, provenance: Provenance, episodes: Sequence[Episode
                 for preset in suite.presets
             ),
         ),
-        _table("Provenance", _provenance_facts(provenance)),
+        _table("Provenance", [*_provenance_facts(provenance), ("Report made with", _makers(version_of))]),
     )
     return Part("", tuple(text for text in (suite.description, counted) if text), tables)
 
@@ -100,24 +115,46 @@ def _provenance_facts(provenance: Provenance) -> list[tuple[str, str]]:
     ]
 
 
-def episode_part(episodes: Sequence[Episode]) -> Part:
-    """Return the episodes that failed or are missing, each by name and with the reason."""
+def _makers(version_of: Callable[[str], str]) -> str:
+    """Return the versions of what makes statistics, figures and pages; where it was played they may differ."""
+    return ", ".join(f"{name} {_version(name, version_of)}" for name in _MAKERS)
+
+
+def _version(name: str, version_of: Callable[[str], str]) -> str:
+    try:
+        return version_of(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def episode_part(episodes: Sequence[Episode], *, is_secret: bool = False) -> Part:
+    """Return the episodes that failed or are missing, each by name and with the reason.
+
+    Args:
+        episodes: Every planned episode.
+        is_secret: Whether the suite is held out, so that no reason is shown that may tell of a world.
+    """
     failed = [episode for episode in episodes if episode.status == "failed"]
     missing = [episode for episode in episodes if episode.status == "missing"]
     if not failed and not missing:
         return Part("", ("Every planned episode was played to its end.",))
     tables: list[Table] = []
     if failed:
-        rows = tuple((text_cell(str(episode.key)), text_cell(episode.reason or "not said")) for episode in failed)
+        rows = tuple(
+            (text_cell(str(episode.key)), text_cell(told_reason(episode, is_secret=is_secret) or "not said"))
+            for episode in failed
+        )
         tables.append(Table("Failed", (words("Episode"), words("Reason")), rows))
     if missing:
-        rows = tuple((text_cell(str(episode.key)), text_cell(_missing(episode))) for episode in missing)
+        rows = tuple(
+            (text_cell(str(episode.key)), text_cell(_missing(episode, is_secret=is_secret))) for episode in missing
+        )
         tables.append(Table("Missing", (words("Episode"), words("State")), rows))
     return Part("", (f"{len(failed)} failed, {len(missing)} missing; none of them enters a mean.",), tuple(tables))
 
 
-def _missing(episode: Episode) -> str:
+def _missing(episode: Episode, *, is_secret: bool) -> str:
     if episode.record is None:
         return "not begun"
-    reason = episode.record.outcome.reason
+    reason = None if is_secret else episode.record.outcome.reason
     return f"{episode.record.outcome.status}{f': {reason}' if reason else ''}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+import scipy
 
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.heldout import SeedHash
@@ -13,6 +15,7 @@ from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import ReportError, report_of
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.leaderboard import times
+from ycbench_agents.evaluation.report.origin import origin_part
 
 if TYPE_CHECKING:
     from conftest import Bench, MakeRun
@@ -205,10 +208,11 @@ def test_a_baseline_without_a_finished_episode_compares_with_nothing(hand: Bench
 
 def test_held_out_seeds_are_named_by_their_hashes_and_said_to_be_so(hand: Bench) -> None:
     hand.seeds, hand.seed_hash = ("0a1b", "2c3d"), SeedHash("salt-1")
-    hand.add("greedy", 1, 2)
+    hand.add("greedy", 1).fail("greedy", "2c3d", "LookupError: no client Helix")  # may tell of the world
     facts = {row[0].text: row[1].text for row in tables(made(hand), "origin")[0].rows}
     assert facts["Seeds"] == "0a1b, 2c3d (2 in all)"
     assert facts["Seeds are"] == "held out, named by scrypt-n14-r8-p1 with salt salt-1"
+    assert [cell.text for cell in tables(made(hand), "episodes")[0].rows[0]][1] == "LookupError"
 
 
 def test_what_was_evaluated_names_versions_parameters_and_the_state_of_the_checkout(hand: Bench) -> None:
@@ -219,6 +223,18 @@ def test_what_was_evaluated_names_versions_parameters_and_the_state_of_the_check
     facts = {row[0].text: row[1].text for row in provenance.rows}
     assert (facts["Git commit"], facts["Packages"]) == ("abc123, files changed", "attrs 26.1, numpy unknown")
     assert not suite.is_sortable
+    makers = dict(each.split() for each in facts["Report made with"].split(", "))
+    assert list(makers) == ["jinja2", "matplotlib", "numpy", "pandas", "scipy"]
+    assert makers["scipy"] == scipy.__version__
+
+
+def test_a_library_without_a_version_is_unknown(hand: Bench) -> None:
+    def version_of(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    evaluation = hand.evaluation()
+    part = origin_part(evaluation.suite, evaluation.provenance, evaluation.episodes, version_of)
+    assert part.tables[-1].rows[-1][1].text.startswith("jinja2 unknown, matplotlib unknown")
 
 
 def test_factors_keep_three_digits_or_so() -> None:
