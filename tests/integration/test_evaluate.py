@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from ycbench_agents.evaluation.reading import read_evaluation
+from ycbench_agents.evaluation.report import write_report
 from ycbench_agents.records import replay_run, same_run
 from ycbench_agents.registry import make_policy
 
@@ -149,7 +152,8 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
 
 
 def _kill_at(folder: Path, suite: Path, moment: int, kind: signal.Signals) -> int:
-    """Start an evaluation, send a signal once so many lines of turns are there, and return the exit code."""
+    """Start an evaluation, send a signal once it has added so many lines of turns, and return the exit code."""
+    moment += _turns(folder / "out")
     process = subprocess.Popen(
         _command(suite, "--out", str(folder / "out"), "--quiet"),
         cwd=folder,
@@ -197,13 +201,24 @@ def _assert_same(first: Path, second: Path) -> None:
         assert left.record is not None
         assert right.record is not None
         assert same_run(left.record, right.record) == []
+    assert _report(first) == _report(second)
+
+
+def _report(out: Path) -> tuple[str, str]:
+    """Return the page and the Markdown of a report without the section of times, which may differ."""
+    written = write_report(read_evaluation(out), out)
+    page, text = (path.read_text(encoding="utf-8") for path in (written.html, written.markdown))
+    cut_page, pages = re.subn(r'(?s)<section id="times">.*?</section>', "", page)
+    cut_text, texts = re.subn(r"(?s)## Times, .*?(?=## )", "", text)
+    assert (pages, texts) == (1, 1)
+    return cut_page, cut_text
 
 
 _PATIENT = """
 name = "patient"
 presets = ["default"]
 seeds = [1, 2]
-limits = { max_turns = 25 }
+limits = { max_turns = 50 }
 policies = [{ name = "expert" }, { name = "throughput" }, { name = "greedy" }]
 """
 
@@ -213,11 +228,11 @@ def test_a_sweep_that_was_killed_again_and_again_gives_the_same_results(tmp_path
     suite.write_text(_PATIENT, encoding="utf-8")
     for name in ("killed", "whole"):
         (tmp_path / name).mkdir()
-    codes = [
-        _kill_at(tmp_path / "killed", suite, 5, signal.SIGKILL),
-        _kill_at(tmp_path / "killed", suite, 45, signal.SIGINT),
-    ]
-    assert codes == [-signal.SIGKILL, 130]
+    moments = random.Random(20260401)  # noqa: S311 -- no secret; so few lines that no signal comes too late
+    kinds = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL)
+    codes = [_kill_at(tmp_path / "killed", suite, moments.randint(1, 40), kind) for kind in kinds]
+    assert codes == [-signal.SIGKILL, 130, -signal.SIGKILL]
+    assert 3 <= _turns(tmp_path / "killed" / "out") < 6 * 50
     again, whole = (_evaluate(tmp_path / name, suite, "--json") for name in ("killed", "whole"))
     assert (again.returncode, whole.returncode) == (0, 0)
     assert again.stdout == whole.stdout == (tmp_path / "whole" / "out" / "results.json").read_text("ascii")
