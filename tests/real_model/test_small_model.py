@@ -17,7 +17,7 @@ from ycbench_agents.records.record import turn_differences
 
 pytestmark = pytest.mark.slow
 
-TURNS = int(os.environ.get("REAL_MODEL_TURNS", "40"))  # the gate, which has little time, plays fewer
+TURNS = int(os.environ.get("REAL_MODEL_TURNS", "40"))
 UNDISTURBED_TURNS = 6
 KILLED_AFTER = 3
 WINDOW = 5
