@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.rollout import Trajectory
 
-__all__ = ["FundsCurve", "funds_curve", "plot_funds", "save_funds_figure"]
+__all__ = ["FundsCurve", "funds_curve", "plot_funds", "save_funds_figure", "spread_apart"]
 
 _CENTS: Final = 100
 _INK: Final = "#1c252c"
@@ -285,7 +285,8 @@ def _draw_curves(axes: Axes, group: _Group) -> None:
 def _draw_labels(axes: Axes, groups: Sequence[_Group], frame: _Frame) -> None:
     """Write each label where its curves end, or as near as the other labels leave room."""
     ordered = sorted(groups, key=lambda group: group.final_dollars)
-    heights = _spread([(group.final_dollars - frame.low) / (frame.high - frame.low) for group in ordered])
+    ends = [(group.final_dollars - frame.low) / (frame.high - frame.low) for group in ordered]
+    heights = spread_apart(ends, _LABEL_GAP)
     for group, height in zip(ordered, heights, strict=True):
         label = _shortened(group.label, _LABEL_LENGTH)
         _write(axes, height, label, color=group.colour, size=9.5, weight="bold", verticalalignment="bottom")
@@ -296,9 +297,14 @@ def _write(axes: Axes, height: float, words: str, **look: str | float) -> None:
     axes.text(1.02, height, words, transform=axes.transAxes, family=_FONT, parse_math=False, clip_on=False, **look)  # pyright: ignore[reportArgumentType] -- fontdict is not among them
 
 
-def _spread(heights: Sequence[float]) -> list[float]:
-    """Return ascending heights (parts of the whole) moved apart, as little as possible upwards and then down again."""
-    gap = min(_LABEL_GAP, 1 / max(len(heights), 1))
+def spread_apart(heights: Sequence[float], least_gap: float) -> list[float]:
+    """Return ascending heights (parts of the whole) moved apart, as little as possible upwards and then down again.
+
+    Args:
+        heights: Where labels belong, ascending, from 0 to 1.
+        least_gap: Distance that they need; less where there is no room for it.
+    """
+    gap = min(least_gap, 1 / max(len(heights), 1))
     spread: list[float] = []
     for height in heights:
         spread.append(max(height, spread[-1] + gap) if spread else height)

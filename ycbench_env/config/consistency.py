@@ -54,6 +54,11 @@ def _order(table: str, *names: str) -> Agreement:
     return Agreement(tuple(f"{table}.{name}" for name in names), " <= ".join(names), _ascending)
 
 
+def _highest_prestige(drawn: float, ladder: Sequence[int]) -> float:
+    """Returns the most prestige that any task may require."""
+    return max(drawn, *ladder, 1)
+
+
 def _deadline_is_a_date(  # noqa: PLR0913 - the settings of one statement
     start: dt.date,
     years: int,
@@ -71,7 +76,7 @@ def _deadline_is_a_date(  # noqa: PLR0913 - the settings of one statement
     """
     if start.year + years > dt.MAXYEAR:
         return False
-    work = len(DOMAINS) * max(least, quantity * (1 + scale * (max(prestige, *ladder, 1) - 1)))
+    work = len(DOMAINS) * max(least, quantity * (1 + scale * (_highest_prestige(prestige, ladder) - 1)))
     business_days = max(fewest_days, work / per_day)
     # Counted from the 28th, which every February has; a week has 5 business days, and 5 more cover the ends.
     horizon = start.replace(year=start.year + years, day=min(start.day, 28)).toordinal() + 3
@@ -82,7 +87,8 @@ def _reward_is_counted_exactly(
     reward: float, prestige: float, ladder: Sequence[int], scale: float, boost: float
 ) -> bool:
     """Returns whether the largest reward is small enough for sums of rewards to be exact."""
-    gated = reward * (1 + scale * (max(prestige, *ladder, 1) - 1)) * (1 + boost * _LARGEST_REQUIRED_TRUST)
+    growth = 1 + scale * (_highest_prestige(prestige, ladder) - 1)
+    gated = reward * growth * (1 + boost * _LARGEST_REQUIRED_TRUST)
     return gated * _LARGEST_CLIENT_MULTIPLIER <= _LARGEST_REWARD_CENTS
 
 

@@ -178,9 +178,14 @@ def _largest(distribution: dict[str, Any]) -> float:
     return distribution["value"] if "value" in distribution else distribution["high"]
 
 
+def _highest_prestige(values: dict[str, Any]) -> float:
+    """Returns the most prestige that any task may require."""
+    return max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
+
+
 def _bound_rewards(values: dict[str, Any]) -> None:
     """Makes rewards smaller where the largest would be too large."""
-    prestige = max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
+    prestige = _highest_prestige(values)
     growth = 1 + values["world.reward_prestige_scale"] * (prestige - 1)
     growth *= 1 + values["world.trust_gated_reward_boost"] * 4
     bound = math.floor(10**11 / growth)
@@ -192,7 +197,7 @@ def _bound_rewards(values: dict[str, Any]) -> None:
 
 def _bound_deadlines(values: dict[str, Any]) -> None:
     """Makes deadlines shorter where the latest would be later than year 9999."""
-    prestige = max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
+    prestige = _highest_prestige(values)
     quantity = _largest(values["world.dist.required_qty"])
     work = len(DOMAINS) * max(
         values["world.min_task_qty"], quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))

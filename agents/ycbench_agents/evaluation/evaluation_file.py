@@ -13,11 +13,10 @@ from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.suite import Suite
 from ycbench_agents.records import RecordError
-from ycbench_agents.records.strict_json import Table, decode
+from ycbench_agents.records.strict_json import Table, find_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.folder import EvaluationFolder
@@ -59,7 +58,7 @@ class EvaluationFile:
         Raises:
             RecordError: There is none, or it is damaged or of another version.
         """
-        table = _read(folder.suite)
+        table = find_table(folder.suite, EVALUATION_FORMAT)
         if table is None:
             msg = f"{folder.path}: there is no {folder.suite.name}; expected the folder that ycbench evaluate wrote"
             raise RecordError(msg)
@@ -70,21 +69,6 @@ class EvaluationFile:
             ),
             provenance=Provenance.from_table(table.table("provenance")),
         )
-
-
-def _read(path: Path) -> Table | None:
-    """Return a file's object, None where there is no file."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}"
-        raise RecordError(msg) from None
-    table = Table.of(decode(data, str(path)), str(path))
-    if table.get("format", int) != EVALUATION_FORMAT:
-        table.refuse("format", f"{EVALUATION_FORMAT}: it is of another version of ycbench-env")
-    return table
 
 
 def key_dict(key: EpisodeKey) -> JsonObject:
@@ -111,7 +95,7 @@ def read_failures(folder: EvaluationFolder) -> dict[EpisodeKey, EpisodeFailure]:
     Raises:
         RecordError: It is damaged.
     """
-    table = _read(folder.failures)
+    table = find_table(folder.failures, EVALUATION_FORMAT)
     rows = [] if table is None else [Table.of(item, f"{table.place}: failures") for item in table.items("failures")]
     return {_key(row): EpisodeFailure.from_table(row) for row in rows}
 

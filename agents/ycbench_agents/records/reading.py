@@ -21,7 +21,7 @@ from ycbench_agents.records.record import (
     identity_differences,
     turn_differences,
 )
-from ycbench_agents.records.strict_json import Table, decode
+from ycbench_agents.records.strict_json import find_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,16 +114,9 @@ def find_run(folder: Path | str) -> RunRecord | None:
     """
     folder = Path(folder)
     path = folder / RUN_FILE
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
+    table = find_table(path, FORMAT)
+    if table is None:
         return None
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
-        raise RecordError(msg) from None
-    table = Table.of(decode(text, str(path)), str(path))
-    if table.get("format", int) != FORMAT:
-        table.refuse("format", f"{FORMAT}: it is of another version of ycbench-env")
     return RunRecord(
         folder=folder,
         identity=RunIdentity.from_table(table.table("identity")),

@@ -11,9 +11,11 @@ import attrs
 from ycbench_agents.records.error import RecordError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ycbench_agents.base import Json, JsonObject
 
-__all__ = ["Table", "decode", "encode", "plain"]
+__all__ = ["Table", "decode", "encode", "find_table", "plain"]
 
 _T = TypeVar("_T")
 _NAMES: Final[dict[type, str]] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -158,3 +160,26 @@ class Table:
     def _refuse(self, key: str, value: Json, expected: str) -> NoReturn:
         msg = f"{self.place}: {key}: got {encode(value)[:80]}, expected {expected}"
         raise RecordError(msg)
+
+
+def find_table(path: Path, version: int) -> Table | None:
+    """Return the object in a file, None where there is no file.
+
+    Args:
+        path: The file.
+        version: What its ``format`` must be.
+
+    Raises:
+        RecordError: The file cannot be read, is damaged or of another format.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror or error}"
+        raise RecordError(msg) from None
+    table = Table.of(decode(data, str(path)), str(path))
+    if table.get("format", int) != version:
+        table.refuse("format", f"{version}: it is of another version of ycbench-env")
+    return table

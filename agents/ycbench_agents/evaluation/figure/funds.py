@@ -14,6 +14,7 @@ import attrs
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, texts
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
 from ycbench_agents.evaluation.figure.wording import dollars, round_dollars, shortened
+from ycbench_agents.figure import spread_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,24 +184,11 @@ def _draw_labels(ax: Axes, finals: Mapping[str, float], look: Mapping[str, Polic
     ordered = sorted(finals, key=lambda policy: finals[policy])
     to_axes = ax.transAxes.inverted()
     ends = [float(to_axes.transform(ax.transData.transform((0.0, finals[policy])))[1]) for policy in ordered]
-    for policy, end, height in zip(ordered, ends, _spread(ends), strict=True):
+    for policy, end, height in zip(ordered, ends, spread_apart(ends, _GAP), strict=True):
         colour = look[policy].colour
         ax.plot([1.0, 1.03], [end, height], transform=ax.transAxes, color=style.grey, lw=0.6, clip_on=False)
         label = f"{shortened(policy)}  {dollars(finals[policy])}"
         ax.text(1.04, height, label, transform=ax.transAxes, color=colour, size=style.size - 0.5, va="center")
-
-
-def _spread(heights: Sequence[float]) -> list[float]:
-    """Return ascending heights moved apart, as little as possible upwards and then down again."""
-    gap = min(_GAP, 1 / max(len(heights), 1))
-    spread: list[float] = []
-    for height in heights:
-        spread.append(max(height, spread[-1] + gap) if spread else height)
-    ceiling = 1.0
-    for place in reversed(range(len(spread))):
-        spread[place] = min(spread[place], ceiling)
-        ceiling = spread[place] - gap
-    return spread
 
 
 def draw_legend(ax: Axes, policies: Sequence[str], style: FigureStyle = HOUSE_STYLE) -> None:
