@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.base import Policy
 
-__all__ = ["PolicyError", "make_policy", "policy_names"]
+__all__ = ["PolicyError", "make_policy", "policy_factory", "policy_names"]
 
 _POLICIES: Final = {
     "accept_all": "ycbench_agents.scripted.accept_all:AcceptAllPolicy",
@@ -57,7 +57,7 @@ def make_policy(name: str, **parameters: object) -> Policy:
     Raises:
         PolicyError: No such policy or parameter, or a value it refuses; the message shows what was got and expected.
     """
-    factory = _factory(name)
+    factory = policy_factory(name)
     _check_parameters(name, factory, parameters)
     policy = factory(**parameters)
     if lacking := " and ".join(_lacking(policy)):
@@ -66,7 +66,7 @@ def make_policy(name: str, **parameters: object) -> Policy:
     return policy
 
 
-def _factory(name: str) -> Callable[..., Policy]:
+def policy_factory(name: str) -> Callable[..., Policy]:
     """Return what makes the policy of a name.
 
     Raises:

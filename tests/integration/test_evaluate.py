@@ -90,6 +90,10 @@ class Kills(Quiet):
     def trouble(self):
         os.kill(os.getpid(), signal.SIGKILL)
 """
+_HELD_OFF = (
+    "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted; "
+    "see limits.seconds of the suite"
+)
 _SUITE = """
 name = "trouble"
 presets = ["default"]
@@ -135,12 +139,12 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
         "Raises": "LookupError: withheld: it holds the value of the environment variable TROUBLE_API_KEY",
         "Leaves": "SystemExit: 3",
         "Loops": "EpisodeTimeoutError: took longer than 2 seconds; see limits.seconds of the suite",
-        "Sleeps": "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted",
-        "Allocates": "MemoryError: needed more than 128 MiB; see limits.memory_mib",
-        "Stops": "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted",
-        "Closes": "WorkerLostError: ended the process that played it, also when played alone",
-        "Ends": "WorkerLostError: ended the process that played it, also when played alone",
-        "Kills": "WorkerLostError: ended the process that played it, also when played alone",
+        "Sleeps": _HELD_OFF,
+        "Allocates": "MemoryError: needed more than 128 MiB; see limits.memory_mib of the suite",
+        "Stops": _HELD_OFF,
+        "Closes": "WorkerLostError: ended the process that played it, also when it was played again",
+        "Ends": "WorkerLostError: ended the process that played it, also when it was played again",
+        "Kills": "WorkerLostError: ended the process that played it, also when it was played again",
         "Quiet": None,
         "greedy": None,
     }

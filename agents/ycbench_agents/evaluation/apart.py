@@ -1,7 +1,8 @@
-"""Playing a job on a cluster: in a child of the cluster's worker, so that no policy can end what belongs to others.
+"""Playing a job in a child of a worker that cannot be copied, so that no policy can end what belongs to others.
 
-A cluster tries what ended its worker again elsewhere, and joblib's Dask backend waits for ever for what was given up.
-In a child, limits and losses are what they are on one machine.
+Workers of a cluster have threads of their own, and so has everything on other systems than Linux. A cluster tries what
+ended its worker again elsewhere, and joblib's Dask backend waits for ever for what was given up. In a child, limits and
+losses are what they are on one machine.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Final, cast
 
+from ycbench_agents.evaluation.forked import CAN_FORK, MORE_S, TRIES, play_job_forked
 from ycbench_agents.evaluation.limits import GRACE_S
 from ycbench_agents.evaluation.worker import (
     begin_worker,
@@ -37,7 +39,7 @@ def play_job_apart(job: Job, more_s: float = _MORE_S) -> JobReport:
         job: The job.
         more_s: Wall-clock time that the process may take beyond the job's, its grace and its own beginning, in seconds.
     """
-    limit_s = job.limits.seconds + GRACE_S + more_s
+    limit_s = TRIES * (job.seconds + GRACE_S + MORE_S) + more_s
     command = (*_COMMAND, str(os.getpid()))
     try:
         # The job is pickled by this program for its own child; nobody else can write into the pipe.
@@ -58,7 +60,7 @@ def main() -> None:
     job = cast("Job", pickle.loads(sys.stdin.buffer.read()))  # noqa: S301 -- as above
     with os.fdopen(os.dup(1), "wb") as reports:
         begin_worker(int(sys.argv[1]))  # whatever a policy prints must not stand among the bytes of the report
-        report = play_job(job)
+        report = play_job_forked(job) if CAN_FORK else play_job(job)
         reports.write(pickle.dumps(report))
 
 

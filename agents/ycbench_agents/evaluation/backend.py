@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 import attrs
 
 from ycbench_agents.evaluation.apart import play_job_apart
-from ycbench_agents.evaluation.worker import begin_worker, play_job
-from ycbench_agents.evaluation.worker_watch import overdue_ended
+from ycbench_agents.evaluation.forked import CAN_FORK, play_job_forked
+from ycbench_agents.evaluation.worker import begin_worker
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class Pool:
             batch = jobs[first : first + at_once]
             reports = self._reports(batch)
             try:
-                with overdue_ended(batch) if self.is_local else contextlib.nullcontext():
-                    yield from reports
+                yield from reports
             except Exception as error:
                 msg = f"a worker process was lost ({type(error).__name__}: {error})"
                 raise WorkerLostError(msg) from error
@@ -112,7 +111,7 @@ class Pool:
             parallel_config,
         )
 
-        play = play_job if self.is_local else play_job_apart
+        play = play_job_forked if self.is_local and CAN_FORK else play_job_apart
         # Two workers at least: for one, joblib would play in this process, which no policy may end. One of them waits,
         # since no more jobs are handed out than are to be played at once.
         begin = {"initializer": begin_worker, "initargs": (os.getpid(),)} if self.is_local else {}

@@ -40,6 +40,7 @@ class Job:
         parameters: Its parameters.
         limits: What the episode may use.
         import_path: Folders in which a policy of one's own may lie, () where none plays.
+        waits: Whether its policy waits for answers, which takes as long as whoever answers likes.
     """
 
     key: EpisodeKey
@@ -51,6 +52,17 @@ class Job:
     parameters: JsonObject
     limits: Limits
     import_path: tuple[str, ...] = attrs.field(default=(), converter=import_folders)
+    waits: bool = False
+
+    @property
+    def seconds(self) -> int:
+        """Wall-clock time that the episode and its measurement may take."""
+        return self.limits.waiting_seconds if self.waits else self.limits.seconds
+
+    @property
+    def says_how_to_wait_longer(self) -> str:
+        """Which setting of the suite allows more time."""
+        return f"see limits.{'waiting_seconds' if self.waits else 'seconds'} of the suite"
 
 
 @attrs.frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import os
 import signal
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
 
-__all__ = ["GRACE_S", "EpisodeTimeoutError", "end_with_parent", "limited_memory", "limited_time", "uninterrupted"]
+__all__ = [
+    "GRACE_S",
+    "EpisodeTimeoutError",
+    "adopt_orphans",
+    "die_with_parent",
+    "end_with_parent",
+    "limited_memory",
+    "limited_time",
+    "uninterrupted",
+]
 
 GRACE_S: Final = 5.0
 """How long after its limit an episode that does not let itself be interrupted ends its process, in seconds."""
@@ -24,6 +34,8 @@ GRACE_S: Final = 5.0
 _MIB: Final = 2**20
 _AGAIN_S: Final = 1.0  # an error that somebody swallowed is raised again
 _LOOK_S: Final = 0.5
+_PR_SET_PDEATHSIG: Final = 1  # of linux/prctl.h
+_PR_SET_CHILD_SUBREAPER: Final = 36
 
 
 class EpisodeTimeoutError(BaseException):
@@ -51,7 +63,7 @@ def limited_time(seconds: float, dump: TextIO, grace_s: float = GRACE_S) -> Gene
     """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        msg = f"took longer than {seconds:g} seconds; see limits.seconds of the suite"
+        msg = f"took longer than {seconds:g} seconds"
         raise EpisodeTimeoutError(msg)
 
     faulthandler.dump_traceback_later(seconds + grace_s, exit=True, file=dump)
@@ -115,6 +127,21 @@ def end_with_parent(parent: int) -> None:
         parent: Number of the parent process.
     """
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def die_with_parent() -> None:
+    """Have Linux kill this process as soon as its parent ends, also where no thread of it can run."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Have Linux make processes that descend from this one its children when their own parents end."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _watch(parent: int) -> None:

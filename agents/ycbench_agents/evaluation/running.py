@@ -114,7 +114,7 @@ def evaluate(
 
     Args:
         plan: What to play.
-        pool: Where policies that ask nobody are played; those that wait for answers are played in this process.
+        pool: Where policies are played; language models are asked in this process.
         watcher: Is told how far it is.
         runtime: Clock and environment.
 
@@ -199,9 +199,11 @@ class _Session:
         tried_again = sum(each.key in self.failures for each in left)
         self.watcher.begin(costs, reused=len(asked) - len(left), tried_again=tried_again)
         waiting = [each for each in left if self.plan.player(each.key).deliberates]
+        own = [each for each in waiting if _is_of_a_module(each.identity.policy)]
         self._play_jobs([each for each in left if each not in waiting], pool)
-        if waiting:
-            run_coroutine(self._play_waiting(waiting))
+        self._play_jobs(own, attrs.evolve(pool, processes=self.plan.loaded.suite.concurrency))
+        if here := [each for each in waiting if each not in own]:
+            run_coroutine(self._play_waiting(here))
 
     def _play_jobs(self, planned: Sequence[PlannedEpisode], pool: Pool) -> None:
         if not planned:
@@ -228,6 +230,7 @@ class _Session:
             parameters=parameters if isinstance(parameters, dict) else {},
             limits=self.plan.loaded.suite.limits,
             import_path=self.plan.import_path,
+            waits=self.plan.player(planned.key).deliberates,
         )
 
     def _end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
@@ -315,6 +318,11 @@ def _refuse_twins(planned: Iterable[PlannedEpisode]) -> None:
                 "leave one of them out (`repeats` plays a policy several times), or give them different parameters"
             )
             raise SuiteError(msg)
+
+
+def _is_of_a_module(policy: str) -> bool:
+    """Return whether a policy is a class of somebody's own that other processes can import."""
+    return ":" in policy and not policy.startswith("__main__:")
 
 
 def _failure(result: RunResult, root: Path) -> EpisodeFailure | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_CONCURRENCY", "LIMITS_MOST", "Limits", "Suite", "SuitePolicy", "SuitePreset"]
 
 _DEFAULT_SECONDS: Final = 600
+_DEFAULT_WAITING_SECONDS: Final = 24 * 3600
 _DEFAULT_MEMORY_MIB: Final = 2048
 _MOST: Final = 10**18
 _PUBLIC: Final = re.compile(r"0|[1-9][0-9]{0,29}")
@@ -116,21 +117,24 @@ class SuitePreset:
 
 @attrs.frozen
 class Limits:
-    """What one episode of a scripted policy may use; a language model has budgets of its own.
+    """What one episode may use; one of ``llm`` has budgets of its own, and heeds ``max_turns`` alone.
 
     Args:
         seconds: Wall-clock time of an episode and its measurement.
         memory_mib: Address space beyond what its process had before, in MiB.
         max_turns: Turns after which an episode is cut off, for every policy; None for no limit.
+        waiting_seconds: Wall-clock time of an episode, and its measurement, of a policy of one's own that waits for
+            answers.
     """
 
     seconds: int = _DEFAULT_SECONDS
     memory_mib: int = _DEFAULT_MEMORY_MIB
     max_turns: int | None = None
+    waiting_seconds: int = _DEFAULT_WAITING_SECONDS
 
     def to_dict(self) -> JsonObject:
         """Return them as JSON values."""
-        return {"seconds": self.seconds, "memory_mib": self.memory_mib, "max_turns": self.max_turns}
+        return attrs.asdict(self)
 
     @classmethod
     def from_table(cls, table: Table) -> Self:
@@ -144,10 +148,14 @@ class Limits:
             _positive(table, "seconds", LIMITS_MOST.seconds),
             _positive(table, "memory_mib", LIMITS_MOST.memory_mib),
             None if max_turns is None else _positive(table, "max_turns"),
+            # Older files have none.
+            _positive(table, "waiting_seconds", LIMITS_MOST.waiting_seconds)
+            if "waiting_seconds" in table.values
+            else _DEFAULT_WAITING_SECONDS,
         )
 
 
-LIMITS_MOST: Final = Limits(seconds=366 * 24 * 3600, memory_mib=2**24)
+LIMITS_MOST: Final = Limits(seconds=366 * 24 * 3600, memory_mib=2**24, waiting_seconds=366 * 24 * 3600)
 """A year and 16 TiB: beyond them, timers and limits of the system overflow."""
 
 

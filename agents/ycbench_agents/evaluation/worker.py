@@ -18,6 +18,7 @@ from ycbench_agents.evaluation.folder import MEASURES_FILE, EvaluationFolder
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import (
     EpisodeTimeoutError,
+    adopt_orphans,
     end_with_parent,
     limited_memory,
     limited_time,
@@ -40,7 +41,7 @@ from ycbench_agents.records.strict_json import plain
 from ycbench_agents.registry import make_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
     from pathlib import Path
 
     from ycbench_agents.base import Policy, Turn
@@ -103,21 +104,24 @@ def tell_that_time_is_over(job: Job) -> None:
 
 
 def begin_worker(parent: int) -> None:
-    """Make this process a worker: it lives no longer than its parent, and whatever it prints goes to stderr.
+    """Make this process a worker: it lives no longer than its parent, and what it prints goes to stderr.
 
     Args:
         parent: Number of the process that hands out the jobs.
     """
     end_with_parent(parent)
+    adopt_orphans()
     os.dup2(2, 1)  # stdout is for results; this holds for what is printed from C, too
 
 
 def lost_report(job: Job) -> JobReport:
     """Return the report of a job that ended the process that played nothing but it."""
     if not was_stopped_by_its_limit(job):
-        text = "ended the process that played it, also when played alone"
+        text = "ended the process that played it, also when it was played again"
         return JobReport(job.key, EpisodeFailure("killed", "WorkerLostError", text))
-    text = f"took longer than {job.limits.seconds} seconds and did not let itself be interrupted"
+    text = (
+        f"took longer than {job.seconds} seconds and did not let itself be interrupted; {job.says_how_to_wait_longer}"
+    )
     return JobReport(job.key, EpisodeFailure("time", EpisodeTimeoutError.__name__, text))
 
 
@@ -138,7 +142,7 @@ def _failure(job: Job) -> EpisodeFailure | None:
     try:
         with (
             marker_of(job).open("w", encoding="ascii") as marker,
-            limited_time(job.limits.seconds, marker),
+            limited_time(job.seconds, marker),
             limited_memory(job.limits.memory_mib),
             contextlib.redirect_stdout(sys.stderr),  # stdout is for results
         ):
@@ -170,11 +174,14 @@ def _kind(error: BaseException) -> FailureKind:
 def _named(job: Job, error: BaseException) -> EpisodeFailure:
     kind = _kind(error)
     failure = failure_of(kind, error, job.root)
-    if kind == "memory":
-        return EpisodeFailure(
-            kind, failure.error, f"needed more than {job.limits.memory_mib} MiB; see limits.memory_mib"
-        )
-    return failure
+    match kind:
+        case "memory":
+            text = f"needed more than {job.limits.memory_mib} MiB; see limits.memory_mib of the suite"
+            return attrs.evolve(failure, text=text)
+        case "time":
+            return attrs.evolve(failure, text=f"{failure.text}; {job.says_how_to_wait_longer}")
+        case _:
+            return failure
 
 
 def _record(job: Job) -> RunRecord:
@@ -219,6 +226,17 @@ class TurnError(Exception):
     """What a policy said is no turn; this is no fault of the record, which need not be begun anew."""
 
 
+@contextlib.contextmanager
+def _in_this_process_only() -> Generator[None]:
+    """End a copy that code of a policy's made of this process: it must not play on beside the one that it was."""
+    process = os.getpid()
+    try:
+        yield
+    finally:
+        if os.getpid() != process:
+            os._exit(0)
+
+
 @attrs.frozen
 class _Player:
     """Plays as a policy does, and tells what is no turn as an error of the policy's."""
@@ -227,11 +245,13 @@ class _Player:
 
     def reset(self, seed: int) -> None:
         """Reset the policy."""
-        self.policy.reset(seed)
+        with _in_this_process_only():
+            self.policy.reset(seed)
 
     def act(self, observation: Observation) -> Turn:
         """Return the policy's turn, in the form in which a record holds it."""
-        said: object = self.policy.act(observation)
+        with _in_this_process_only():
+            said: object = self.policy.act(observation)
         with contextlib.suppress(RecordError):
             turn = plain(said, "a turn")
             if isinstance(turn, str) or (isinstance(turn, list) and all(isinstance(each, str) for each in turn)):
@@ -241,7 +261,8 @@ class _Player:
 
 
 def _play(job: Job) -> RunRecord:
-    policy = make_policy(job.policy, **job.parameters)
+    with _in_this_process_only():
+        policy = make_policy(job.policy, **job.parameters)
     plan = RunPlan(
         folder=_folder(job),
         config=job.config,

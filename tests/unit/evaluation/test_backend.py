@@ -18,11 +18,11 @@ from ycbench_agents.evaluation.apart import play_job_apart
 from ycbench_agents.evaluation.backend import BackendName, Pool, processors
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
+from ycbench_agents.evaluation.forked import play_job_forked
 from ycbench_agents.evaluation.job import Job, JobReport
 from ycbench_agents.evaluation.limits import EpisodeTimeoutError, limited_memory, limited_time
 from ycbench_agents.evaluation.sweep import play_jobs
-from ycbench_agents.evaluation.worker import marker_of, was_stopped_by_its_limit
-from ycbench_agents.evaluation.worker_watch import WorkerWatch, overdue_ended
+from ycbench_agents.evaluation.worker import marker_of
 from ycbench_agents.records import read_run
 from ycbench_env import MissingExtraError
 
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 
 ENDS = """
 import os
+import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
+
+import ycbench_env
 
 
 class Ends:
@@ -77,6 +82,78 @@ class Closes:
     def act(self, observation):
         os.closerange(0, 256)
         return "sim resume"
+
+
+class Sleeps:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        time.sleep(3600)
+
+
+class Forks:
+    def reset(self, seed):
+        self.turns = 0
+
+    def act(self, observation):
+        self.turns += 1
+        if self.turns == 2:
+            os.fork()
+        if self.turns == 3 and os.fork() == 0:
+            raise SystemExit
+        return "sim resume"
+
+
+class LeavesProcesses:
+    def __init__(self, beat):
+        self.beat = beat
+
+    def reset(self, seed):
+        text = f"import pathlib, time\\nwhile True:\\n    pathlib.Path({self.beat!r}).touch()\\n    time.sleep(0.01)"
+        subprocess.Popen([sys.executable, "-c", text], start_new_session=True)
+        while not os.path.exists(self.beat):
+            time.sleep(0.01)
+
+    def act(self, observation):
+        return "sim resume"
+
+
+class Spoils:
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+        os.chdir("/")
+        os.environ["SPOILED"] = "yes"
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        ycbench_env.YCBenchEnv.step = None
+        return "sim resume"
+
+
+class Looks:
+    def reset(self, seed):
+        assert "SPOILED" not in os.environ
+        assert os.getcwd() != "/"
+        assert ycbench_env.YCBenchEnv.step is not None
+
+    def act(self, observation):
+        return "sim resume"
+
+
+class EndsOnce:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        if not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "sim resume"
 """
 
 
@@ -114,10 +191,10 @@ def test_a_child_that_ends_is_its_own_episodes_failure(job: Job) -> None:
 
 def test_a_child_that_was_stopped_is_ended_from_outside(job: Job) -> None:
     limits = attrs.evolve(job.limits, seconds=1)
-    report = play_job_apart(attrs.evolve(job, policy="own_policies:Stops", limits=limits), more_s=-4)
+    report = play_job_forked(attrs.evolve(job, policy="own_policies:Stops", limits=limits), more_s=-5)
     assert report.failure is not None
     assert report.failure.kind == "time"
-    assert not marker_of(job).exists()
+    assert report.failure.text.endswith("did not let itself be interrupted; see limits.seconds of the suite")
 
 
 def test_a_thread_of_a_policy_holds_up_neither_a_child_nor_the_end_of_a_sweep(job: Job) -> None:
@@ -129,22 +206,54 @@ def test_a_thread_of_a_policy_holds_up_neither_a_child_nor_the_end_of_a_sweep(jo
     assert not multiprocessing.active_children()
 
 
-def test_a_job_is_overdue_some_looks_after_its_process_should_have_ended_itself(job: Job) -> None:
-    watch = WorkerWatch({job.name: attrs.evolve(job, limits=attrs.evolve(job.limits, seconds=2))}, look_s=1)
-    marker_of(job).write_text("123\n", "ascii")
-    assert [bool(watch.overdue()) for _ in range(11)] == [False] * 10 + [True]  # 2 s, 5 s of grace, 3 s more
-    marker_of(job).write_bytes(b"")  # played, its report on the way
-    assert watch.overdue() == []
-    marker_of(job).write_text("123\n", "ascii")
-    assert watch.overdue() == []
+def test_a_child_of_a_cluster_that_never_tells_anything_is_ended(job: Job) -> None:
+    report = play_job_apart(job, more_s=-(2 * (job.seconds + 5 + 3)))
+    assert report.failure is not None
+    assert report.failure.kind == "time"
+    assert not marker_of(job).exists()
 
 
-def test_no_process_but_a_child_is_ended(job: Job) -> None:
-    overdue = attrs.evolve(job, limits=attrs.evolve(job.limits, seconds=1))
-    marker_of(job).write_text(f"{os.getpid()}\n", "ascii")  # as a policy may
-    with overdue_ended([overdue], look_s=0.001):
+def test_a_copy_that_a_policy_makes_of_its_process_does_not_play_on(job: Job) -> None:
+    forks = attrs.evolve(job, policy="own_policies:Forks")
+    assert play_job_forked(forks) == JobReport(job.key)
+    record = read_run(job.root / "runs" / job.name)
+    assert [turn.turn for turn in record.turns()] == [*range(1, (record.outcome.turns or 0) + 1)]
+
+
+def test_no_process_that_a_policy_began_outlives_its_episode_and_others_do(job: Job, tmp_path: Path) -> None:
+    beat = tmp_path / "beat"
+    leaves = attrs.evolve(job, policy="own_policies:LeavesProcesses", parameters={"beat": str(beat)})
+    with Pool(1).connected():
+        assert [*play_jobs([leaves], Pool(1))] == [JobReport(job.key)]
+        beat.unlink()
         time.sleep(0.1)
-    assert not was_stopped_by_its_limit(job)
+        assert not beat.exists()
+        assert multiprocessing.active_children()
+
+
+def test_what_a_policy_does_to_its_process_is_gone_with_its_episode(job: Job) -> None:
+    names = ["Spoils", "Looks", "Spoils", "Looks"]
+    jobs = [
+        attrs.evolve(job, key=EpisodeKey(name, "default", f"{number}"), name=f"{number}", policy=f"own_policies:{name}")
+        for number, name in enumerate(names)
+    ]
+    with Pool(1).connected():
+        reports = {report.key: report.failure for report in play_jobs(jobs, Pool(1))}
+    assert [reports[each.key] for each in jobs if each.policy.endswith("Looks")] == [None, None]
+
+
+def test_a_process_that_ended_once_by_no_fault_of_its_policys_goes_on(job: Job, tmp_path: Path) -> None:
+    ends_once = attrs.evolve(job, policy="own_policies:EndsOnce", parameters={"mark": str(tmp_path / "mark")})
+    assert play_job_forked(ends_once) == JobReport(job.key)
+    assert (tmp_path / "mark").exists()
+
+
+def test_policies_that_wait_for_answers_have_a_time_of_their_own(job: Job) -> None:
+    limits = attrs.evolve(job.limits, seconds=3600, waiting_seconds=1)
+    waits = attrs.evolve(job, policy="own_policies:Sleeps", limits=limits, waits=True)
+    assert str(play_job_forked(waits).failure) == (
+        "EpisodeTimeoutError: took longer than 1 seconds; see limits.waiting_seconds of the suite"
+    )
 
 
 def test_a_policy_that_closes_all_files_costs_its_own_episode_only_and_is_named(job: Job) -> None:
@@ -152,7 +261,7 @@ def test_a_policy_that_closes_all_files_costs_its_own_episode_only_and_is_named(
     fine = attrs.evolve(closes, key=EpisodeKey("label", "default", "2"), name="fine", policy="idle", seed=2)
     reports = {report.key: report.failure for report in play_jobs([closes, fine], Pool(1))}
     assert reports.pop(fine.key) is None
-    assert str(reports[job.key]) == "WorkerLostError: ended the process that played it, also when played alone"
+    assert str(reports[job.key]) == "WorkerLostError: ended the process that played it, also when it was played again"
     assert not any(marker_of(each).exists() for each in (closes, fine))
 
 
@@ -211,7 +320,7 @@ def test_time_that_is_over_is_raised_again_where_somebody_swallows_it(tmp_path: 
     swallowed: list[str] = []
     with (tmp_path / "dump").open("w") as dump, pytest.raises(EpisodeTimeoutError):
         _sleep_in_spite_of_it(dump, swallowed)
-    assert swallowed == ["took longer than 0.05 seconds; see limits.seconds of the suite"] * 2
+    assert swallowed == ["took longer than 0.05 seconds"] * 2
     assert signal.getsignal(signal.SIGALRM) is before
     assert (tmp_path / "dump").read_text("utf-8") == ""
 

@@ -49,6 +49,15 @@ def test_presets_may_be_files_beside_the_suite(bench: Bench) -> None:
     ]
 
 
+def test_limits_survive_json_and_those_of_older_files_get_the_time_for_answers_of_today(bench: Bench) -> None:
+    text = bench.text.replace("max_turns", "seconds = 2, memory_mib = 3, waiting_seconds = 4, max_turns")
+    values = bench.load(text).suite.to_dict()
+    assert values["limits"] == {"seconds": 2, "memory_mib": 3, "max_turns": 6, "waiting_seconds": 4}
+    assert Suite.from_table(Table(values, "suite.json")).limits == bench.load(text).suite.limits
+    older = {**values, "limits": {"seconds": 2, "memory_mib": 3, "max_turns": 6}}
+    assert Suite.from_table(Table(older, "suite.json")).limits.waiting_seconds == 24 * 3600
+
+
 @pytest.mark.parametrize("name", ["smoke", "leaderboard", "development", "heldout", "context_ablation"])
 def test_the_suites_of_this_project_are_valid_and_survive_json(name: str) -> None:
     environ = {"YCBENCH_HELDOUT_SEEDS": str(2**60)}
@@ -92,6 +101,7 @@ def test_the_digest_counts_what_is_played_and_nothing_else(bench: Bench) -> None
         ('["default"]', '["default", 3]', "presets: got ['default', 3], expected a list of texts"),
         ("max_turns = 6", "max_turn = 6", "limits.max_turn: unknown key, expected seconds, memory_mib, max_turns"),
         ("{ max_turns = 6 }", "6", "limits: got 6, expected a table [limits]"),
+        ("max_turns = 6", "waiting_seconds = 0", "limits.waiting_seconds: got 0, expected a whole number"),
         ("max_turns = 6", "seconds = 1.5", "limits.seconds: got 1.5, expected a whole number"),
         (
             '[{ name = "greedy" }, { name = "idle" }]',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from conftest import Bench
 
+    from ycbench_agents.base import Decision, JsonObject
     from ycbench_env import Observation
 
 BAD = __name__ + ":"
@@ -38,12 +40,43 @@ class Mute:
         raise EndlessError(observation)
 
 
+class Asks(Mute):
+    """Waits for an answer that never comes, or for an error without a text."""
+
+    def __init__(self, *, for_ever: bool) -> None:
+        self._for_ever = for_ever
+
+    async def decide(self, observation: Observation) -> Decision:
+        if self._for_ever:
+            await asyncio.sleep(3600)
+        raise EndlessError(observation)
+
+    def recall(self, observation: Observation, trace: JsonObject) -> str:
+        """Is asked for nothing here."""
+        raise LookupError(observation, trace)
+
+
 class EndlessError(Exception):
     """Never says what it is about."""
 
     def __str__(self) -> str:
         time.sleep(3600)
         return ""
+
+
+def test_a_class_of_ones_own_that_waits_for_answers_is_played_within_limits_too(bench: Bench) -> None:
+    rows = ", ".join(
+        f'{{ name = "{BAD}Asks", label = "{label}", parameters = {{ for_ever = {for_ever} }} }}'
+        for label, for_ever in (("waits", "true"), ("mute", "false"))
+    )
+    bench.text = bench.text.replace('{ name = "greedy" }', rows).replace("[1, 2]", "[1]")
+    bench.text = bench.text.replace("max_turns", "waiting_seconds = 1, max_turns")
+    played = bench.play()
+    assert {episode.key.policy: episode.reason for episode in played.evaluation.episodes} == {
+        "waits": "EpisodeTimeoutError: took longer than 1 seconds; see limits.waiting_seconds of the suite",
+        "mute": "EndlessError",
+        "idle": None,
+    }
 
 
 def test_what_is_no_turn_or_has_no_text_is_an_error_of_the_policy(bench: Bench) -> None:
