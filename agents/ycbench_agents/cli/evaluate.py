@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,14 +21,16 @@ from ycbench_agents.cli.recorded.model import LLM, ModelOptions, cast_of
 from ycbench_agents.cli.report import print_overrides
 from ycbench_agents.cli.source import load, overrides_in_force, read_overrides
 from ycbench_agents.cli.streams import complain
+from ycbench_agents.cli.telling import warn
 from ycbench_agents.evaluation.backend import Pool, WorkerLostError, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.player import Player
+from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.results import leaderboard, results_document, told_reason
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.suite_file import LoadedSuite, load_suite
-from ycbench_agents.records import RecordError, RecordWarning
+from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import encode, plain
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _loaded(request: EvaluateRequest) -> LoadedSuite:
         named_file(request.suite, _CONFIGS, "evaluate", "a suite"), lambda source: load(source, overrides), os.environ
     )
     for warning in loaded.warnings:
-        complain(f"warning: {warning}")
+        warn(warning)
     return loaded
 
 
@@ -110,27 +111,17 @@ def _telling(loaded: LoadedSuite) -> Generator[None]:
     Raises:
         UsageError: There was an error.
     """
-
-    def told(message: object) -> str:
-        seed_hash = loaded.suite.seed_hash
-        return str(message) if seed_hash is None else seed_hash.without_seeds(str(message), loaded.seeds.values())
-
-    def warn(message: Warning | str, *_: object) -> None:
-        complain(f"warning: {told(message)}")
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RecordWarning)
-        warnings.showwarning = warn
-        try:
+    redaction = Redaction.of_suite(loaded)
+    try:
+        with redaction.telling(warn, Warning):
             yield
-        except (RecordError, SuiteError, WorkerLostError) as error:
-            raise UsageError(told(error)) from None
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise UsageError(
-                told(f"{error.filename or 'a file'}: {error.strerror or error}; {_advice(error)}")
-            ) from None
+    except (RecordError, SuiteError, WorkerLostError) as error:
+        raise UsageError(redaction.told(error)) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        msg = f"{error.filename or 'a file'}: {error.strerror or error}; {_advice(error)}"
+        raise UsageError(msg) from None
 
 
 def _advice(error: OSError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -11,12 +11,10 @@ from ycbench_agents.cli.files import replace_file
 from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.recorded.command import export, records_in
 from ycbench_agents.cli.recorded.model import Trusted
-from ycbench_agents.cli.recorded.playing import telling_warnings
 from ycbench_agents.cli.streams import shown
-from ycbench_agents.evaluation.export import ExportError, refuse_held_out
+from ycbench_agents.cli.telling import telling_of
+from ycbench_agents.evaluation.export import refuse_held_out
 from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.records import RecordError
-from ycbench_env import ConfigError, SeedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from ycbench_agents.records import RunRecord
 
 __all__ = ["ExportRequest", "export_records"]
-
-_UNUSABLE: Final = (ConfigError, ExportError, RecordError, SeedError)
-_VERB: Final = "export"
 
 
 @attrs.frozen
@@ -44,26 +39,25 @@ class ExportRequest:
 def export_records(request: ExportRequest) -> int:
     """Write recorded turns in the form that is asked for and return the exit code.
 
+    Nothing that is told of held-out runs names a seed.
+
     Raises:
         UsageError: A folder holds no run, or one that differs or is held out, or nothing can be written.
         MissingExtraError: A library of an extra is not installed.
     """
-    folders = [_folder_of_runs(folder) for folder in request.folders]
     if request.form != "minari" and request.name is not None:
         msg = f"--name: got {request.name!r}, expected it with --format minari alone"
         raise UsageError(msg)
     if request.form != "jsonl" and request.policy is not None:
         msg = f"--policy: got {request.policy!r}, expected it with --format jsonl alone; other forms ask no policy"
         raise UsageError(msg)
-    records = [*records_in(folders, _VERB)]
-    try:
+    with telling_of(request.folders):
+        records = [*records_in([_folder_of_runs(folder) for folder in request.folders], "export")]
         if request.form == "jsonl":
             refuse_held_out(records, "a line of JSON")
-            return export(folders, request.out, Trusted(request.policy))
-        with telling_warnings():
+            export(records, request.out, Trusted(request.policy))
+        else:
             _write(request, records)
-    except _UNUSABLE as error:
-        raise UsageError(str(error)) from None
     return 0
 
 

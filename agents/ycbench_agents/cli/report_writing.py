@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.streams import shown
-from ycbench_agents.records import RecordError
+from ycbench_agents.cli.telling import telling_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +37,11 @@ def _written(folder: Path, baseline: str | None, target: Path, *, with_png: bool
     from ycbench_agents.evaluation.report import ReportError, write_report  # noqa: PLC0415 -- as above
 
     try:
-        evaluation = read_evaluation(folder)
-        make_out_folder(target)
-        return write_report(evaluation, target, baseline, with_png=with_png)
-    except (RecordError, ReportError) as error:
+        with telling_of([folder]):
+            evaluation = read_evaluation(folder)
+            make_out_folder(target)
+            return write_report(evaluation, target, baseline, with_png=with_png)
+    except ReportError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         msg = f"--out: cannot write {error.filename or target}: {error.strerror or error}; name a folder that can be "

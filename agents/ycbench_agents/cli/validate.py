@@ -12,13 +12,11 @@ from rich.text import Text
 from ycbench_agents.cli.console import cell, new_table, print_parts
 from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.named_file import named_file
-from ycbench_agents.evaluation.settings_table import SuiteError
+from ycbench_agents.cli.telling import telling_of
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.validation import load_rules, validate
 from ycbench_agents.evaluation.validation.provenance_block import PROVENANCE_FILE
-from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import encode
-from ycbench_env import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +38,8 @@ def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> 
     Raises:
         UsageError: The rules cannot be read, the folder holds no evaluation, or provenance.json cannot be written.
     """
-    try:
+    with telling_of([folder]):
         validation = validate(folder, load_rules(named_file(rules, _RULES, "--rules", "rules"), os.environ))
-    except (ConfigError, RecordError, SuiteError) as error:
-        raise UsageError(str(error)) from None
     if write and validation.is_valid and validation.provenance is not None:
         _store(folder / PROVENANCE_FILE, validation)
     if as_json:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import attrs
 
@@ -24,6 +25,18 @@ class EvaluationFolder:
     """
 
     path: Path = attrs.field(converter=Path)
+
+    @classmethod
+    def around(cls, path: Path) -> Self | None:
+        """Return the evaluation whose folder, folder of runs, or run a path is; None where it is none's.
+
+        That there is one is also told by the files for whoever plays, so a suite.json that is lost or cannot be read
+        makes no runs public.
+        """
+        place = Path(os.path.realpath(path))  # unlike resolve, it takes links that lead to themselves
+        own = (cls(each) for each in (place, *place.parents[:2]))
+        inside = (each for each in own if place in (each.path, each.runs) or place.parent == each.runs)
+        return next((each for each in inside if _is_one(each)), None)
 
     @property
     def suite(self) -> Path:
@@ -54,3 +67,8 @@ class EvaluationFolder:
     def playing(self) -> Path:
         """Folder of markers: the episodes that are being played, or were when their process was killed."""
         return self.path / "playing"
+
+
+def _is_one(folder: EvaluationFolder) -> bool:
+    """Return whether an evaluation was ever played into a folder."""
+    return folder.runs.is_dir() and any(os.path.lexists(each) for each in (folder.suite, folder.lock, folder.playing))

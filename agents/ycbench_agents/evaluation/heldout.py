@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final, Self
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.records.strict_json import Table
 
-__all__ = ["MANY_TO_GUESS", "SeedHash", "secret_seeds"]
+__all__ = ["MANY_TO_GUESS", "SeedHash", "secret_seeds", "seeds_in_names", "without_seeds"]
 
 MANY_TO_GUESS: Final = 2**40
 """Seeds below this can be found by trying them all."""
@@ -30,6 +30,7 @@ _COST: Final = 2**14
 _BLOCK: Final = 8
 _BYTES: Final = 10
 _SEED: Final = re.compile(r"[0-9]{1,30}")
+_SEED_IN_NAME: Final = re.compile(r"^run-.*-seed([0-9]{1,30})")
 _RUN_FOLDER: Final = re.compile(r"run-[a-z0-9_-]*-seed([0-9]{1,30})-[0-9a-f]{20}(?:-repeat[0-9]+)?")
 
 
@@ -51,17 +52,8 @@ class SeedHash:
         return data.hex()
 
     def without_seeds(self, text: str, seeds: Iterable[int] = ()) -> str:
-        """Return a text in which no secret seed stands, but its name.
-
-        Args:
-            text: The text. What looks like the folder of a run, whose name holds the seed, is replaced as a whole: the
-                digits at its end let anybody try seeds faster than the salted hash does.
-            seeds: Secret seeds that are known, which are replaced wherever they stand.
-        """
-        told = _RUN_FOLDER.sub(lambda folder: f"(run of seed {self.of(int(folder[1]))})", text)
-        for seed in seeds:
-            told = re.sub(rf"(?<![0-9a-f]){seed}(?![0-9a-f])", lambda _, seed=seed: self.of(seed), told)
-        return told
+        """Return a text in which no secret seed stands, but its name; see the function ``without_seeds``."""
+        return without_seeds(text, seeds, self.of)
 
     def to_dict(self) -> JsonObject:
         """Return it as JSON values."""
@@ -77,6 +69,32 @@ class SeedHash:
         if table.get("method", str) != _METHOD:
             table.refuse("method", _METHOD)
         return cls(table.get("salt", str))
+
+
+def without_seeds(text: str, seeds: Iterable[int], named: Callable[[int], str]) -> str:
+    """Return a text in which no secret seed stands, but what it is called.
+
+    Args:
+        text: The text. What looks like the folder of a run, whose name holds the seed, is replaced as a whole: the
+            digits at its end let anybody try seeds faster than the salted hash does.
+        seeds: Secret seeds that are known, which are replaced wherever they stand.
+        named: Returns what a seed is called.
+    """
+    told = _RUN_FOLDER.sub(lambda folder: f"(run of seed {named(int(folder[1]))})", text)
+    for seed in sorted(seeds, reverse=True):  # the longest first, for a short one may be a part of it
+        told = re.sub(_place_of(seed), lambda _, seed=seed: named(seed), told)
+    return told
+
+
+def _place_of(seed: int) -> str:
+    """Return a pattern of where a seed stands; a small one is no part of a longer number or a hash."""
+    return str(seed) if seed >= MANY_TO_GUESS else rf"(?:(?<=seed)|(?<![0-9a-f])){seed}(?![0-9a-f])"
+
+
+def seeds_in_names(names: Iterable[str]) -> tuple[int, ...]:
+    """Return the seeds that stand in names of runs' folders, from the smallest to the largest."""
+    found = (_SEED_IN_NAME.search(name) for name in names)
+    return tuple(sorted({int(each[1]) for each in found if each is not None}))
 
 
 def secret_seeds(variable: str, environ: Mapping[str, str]) -> tuple[int, ...]:

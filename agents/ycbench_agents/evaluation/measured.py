@@ -9,6 +9,7 @@ from ycbench_agents.evaluation.folder import MEASURES_FILE
 from ycbench_agents.evaluation.measurement import MeasurementError, RunMeasures, measure_run
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.records import RecordError
+from ycbench_agents.records.error import system_told
 from ycbench_agents.records.reading import TURNS_FILE
 from ycbench_agents.records.strict_json import Table, decode
 
@@ -29,27 +30,30 @@ def store_measures(record: RunRecord) -> RunMeasures:
 
     Raises:
         MeasurementError: A turn turns out otherwise than recorded.
-        RecordError: The record is damaged.
+        RecordError: The record is damaged, or the measures cannot be written.
     """
     there = read_measures(record.folder)
     if there is not None:
         return there
     measures = measure_run(record)
-    store_json(record.folder / MEASURES_FILE, {_RUN: _end_of(record.folder), **measures.to_json()})
+    path = record.folder / MEASURES_FILE
+    with system_told(path):
+        store_json(path, {_RUN: _end_of(record.folder), **measures.to_json()})
     return measures
 
 
 def read_measures(folder: Path) -> RunMeasures | None:
     """Return the measures in the folder of a run; None where there are none of this version, or those of other turns.
 
-    What they are of, they tell by the end of the last turn that was measured.
+    What they are of, they tell by the end of the last turn that was measured. What cannot be read is none either, for
+    it is made again from the record.
     """
     path = folder / MEASURES_FILE
     try:
         fields = dict(Table.of(decode(path.read_bytes(), str(path)), str(path)).values)
         measures = RunMeasures.from_json({name: value for name, value in fields.items() if name != _RUN})
         is_of_run = fields.get(_RUN) == _end_of(folder)
-    except (FileNotFoundError, MeasurementError, RecordError):
+    except (MeasurementError, OSError, RecordError):
         return None
     return measures if measures.is_complete and is_of_run else None
 

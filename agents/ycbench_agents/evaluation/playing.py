@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ycbench_agents.evaluation.backend import Pool, end_workers, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.player import model_player, scripted_player
+from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
 from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
 from ycbench_agents.evaluation.suite import Suite
@@ -67,7 +68,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
     Finished episodes are left alone and failed ones tried again; a failed episode is in the evaluation and raises
     nothing. Policies of one's own, ``module:Class``, are looked for where this process imports from. Language models
     are played in this process, also where an event loop is running, as in a notebook: then in another thread, which
-    calls the watcher too.
+    calls the watcher too. Of a held-out suite no warning and no error names a seed, or the folder of a run.
 
     Args:
         suite: Path of a TOML file; the keys and values of one, where ``presets`` may hold configurations too; or a
@@ -110,7 +111,14 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
         observer.tell(warning)
     if has_own:
         end_workers()  # those of an earlier call have imported the module as it was then
-    played = evaluate(plan, Pool(processes or processors(), backend, address), observer)
+    pool = Pool(processes or processors(), backend, address)
+    odd: list[str] = []
+    try:
+        with Redaction.of_suite(loaded).telling(odd.append):
+            played = evaluate(plan, pool, observer)
+    finally:
+        for message in odd:  # not sooner, since a watcher may warn of it
+            observer.tell(message)
     if played.interrupted:
         raise KeyboardInterrupt
     return played.evaluation

@@ -58,7 +58,7 @@ class Evaluation:
         for episode in self.episodes:
             if episode.status != "finished" or episode.record is None:
                 continue
-            measures = _measures_of(episode.record)
+            measures = read_measures(episode.record.folder)
             if measures is None:
                 msg = f"{self.folder}: {episode.key}: no measures of this version are there; run ycbench evaluate again"
                 raise RecordError(msg)
@@ -99,14 +99,6 @@ def _require_players(file: EvaluationFile, place: EvaluationFolder) -> None:
         told = "nothing" if not got else next(f"{who}, {where}" for who, where in got if (who, where) not in rows)
         msg = f"{place.suite}: players: got {told}, expected who plays each policy of the suite; the file was changed"
         raise RecordError(msg + ", and ycbench evaluate writes it again")
-
-
-def _measures_of(record: RunRecord) -> RunMeasures | None:
-    """Return the measures of a run, None where none can be read."""
-    try:
-        return read_measures(record.folder)
-    except OSError:  # its text names the folder
-        return None
 
 
 def _told(failures: Mapping[EpisodeKey, EpisodeFailure], suite: Suite) -> Mapping[EpisodeKey, EpisodeFailure]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, Final, NoReturn, cast
+import tomllib
+from typing import TYPE_CHECKING, Final, NoReturn, Self, cast
 
 import attrs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ycbench_agents.base import JsonObject
 
 __all__ = ["SettingsTable", "SuiteError"]
@@ -34,6 +37,26 @@ class SettingsTable:
     values: dict[str, object]
     file: str
     path: str = ""
+
+    @classmethod
+    def of_file(cls, path: Path, what: str) -> Self:
+        """Return the table of a TOML file.
+
+        Args:
+            path: The file.
+            what: What such a file holds, for errors, like ``a suite``.
+
+        Raises:
+            SuiteError: It cannot be read.
+        """
+        try:
+            return cls(tomllib.loads(path.read_text(encoding="utf-8-sig")), str(path))
+        except OSError as error:
+            msg = f"{path}: cannot be read: {error.strerror or error}; expected the TOML file of {what}"
+            raise SuiteError(msg) from None
+        except (ValueError, RecursionError) as error:  # bytes that are no UTF-8, no TOML, or too many digits
+            msg = f"{path}: got no TOML ({error}), expected the file of {what}"
+            raise SuiteError(msg) from None
 
     def refuse_others(self, *known: str) -> None:
         """Refuse keys that mean nothing.

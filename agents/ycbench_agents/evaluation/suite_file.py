@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -24,7 +23,7 @@ __all__ = ["LoadedSuite", "load_suite", "refuse_twins", "suite_of"]
 
 _KEYS: Final = ("name", "description", "presets", "seeds", "repeats", "policies", "limits", "concurrency")
 _POLICY_KEYS: Final = ("name", "label", "parameters", "model", "base_url", "system_prompt", "prices")
-_LIMIT_KEYS: Final = ("seconds", "memory_mib", "max_turns")
+_LIMIT_KEYS: Final = ("seconds", "memory_mib", "max_turns", "waiting_seconds")
 _MODEL_KEYS: Final = ("model", "base_url", "system_prompt", "prices")
 _LLM: Final = "llm"
 _PERSON: Final = "human"
@@ -66,7 +65,7 @@ def load_suite(path: Path, load: Callable[[str | Path], Config], environ: Mappin
     Raises:
         SuiteError: It cannot be read or is not valid; the message names file, key and value.
     """
-    return suite_of(SettingsTable(_tables(path), str(path)), path.parent, load, environ)
+    return suite_of(SettingsTable.of_file(path, "a suite"), path.parent, load, environ)
 
 
 def suite_of(
@@ -111,17 +110,6 @@ def _refuse_too_many(suite: Suite, file: str) -> None:
             f"{_MOST_EPISODES:,}; make several suites of it"
         )
         raise SuiteError(msg)
-
-
-def _tables(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; expected the TOML file of a suite"
-        raise SuiteError(msg) from None
-    except (ValueError, RecursionError) as error:  # bytes that are no UTF-8, no TOML, or too many digits
-        msg = f"{path}: got no TOML ({error}), expected the file of a suite"
-        raise SuiteError(msg) from None
 
 
 def _name(table: SettingsTable) -> str:
@@ -276,4 +264,5 @@ def _limits(table: SettingsTable) -> Limits:
         seconds=table.positive("seconds", _DEFAULTS.seconds, LIMITS_MOST.seconds),
         memory_mib=table.positive("memory_mib", _DEFAULTS.memory_mib, LIMITS_MOST.memory_mib),
         max_turns=table.optional_positive("max_turns"),
+        waiting_seconds=table.positive("waiting_seconds", _DEFAULTS.waiting_seconds, LIMITS_MOST.waiting_seconds),
     )

@@ -10,9 +10,11 @@ import attrs
 from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file
 from ycbench_agents.cli.recorded.model import Cast, ModelOptions, Trusted, cast_of, recorded_policy, replaying_policy
-from ycbench_agents.cli.recorded.playing import PlayedRuns, Watching, play_runs, telling_warnings
+from ycbench_agents.cli.recorded.playing import PlayedRuns, Watching, play_runs
 from ycbench_agents.cli.recorded.results import print_runs
 from ycbench_agents.cli.streams import complain, shown
+from ycbench_agents.cli.telling import telling_of
+from ycbench_agents.evaluation.redaction import NOT_SHOWN
 from ycbench_agents.records import (
     RecordError,
     RunPlan,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from ycbench_agents.evaluation.redaction import Redaction
     from ycbench_agents.records import RunRecord
     from ycbench_env import Config
 
@@ -98,9 +101,16 @@ def resume(folders: Sequence[Path], trusted: Trusted, watching: Watching) -> int
     """Go on with runs, print what came of them and return the exit code.
 
     Raises:
-        UsageError: A folder holds no run, or its policy cannot be made again; nothing was played.
+        UsageError: A folder holds no run, or held-out ones, or its policy cannot be made again; nothing was played.
     """
-    plans = [_resumed(record, trusted) for record in records_in(folders, "resume")]
+    with telling_of(folders) as redaction:
+        if redaction.is_needed:
+            msg = (
+                "resume: got runs of a held-out evaluation, or of one without a readable suite.json, of which it would "
+                "show seeds and worlds; expected runs with public seeds; ycbench evaluate goes on with those"
+            )
+            raise UsageError(msg)
+        plans = [_resumed(record, trusted) for record in records_in(folders, "resume")]
     runs = play_runs(plans, watching)
     print_runs(runs)
     sys.stdout.flush()
@@ -124,21 +134,22 @@ def replay(folders: Sequence[Path], trusted: Trusted) -> int:
     Raises:
         UsageError: A folder holds no run.
     """
-    with telling_warnings():
-        return max([_replay_one(record, trusted) for record in records_in(folders, "replay")])
+    with telling_of(folders) as redaction:
+        return max([_replay_one(record, trusted, redaction) for record in records_in(folders, "replay")])
 
 
-def _replay_one(record: RunRecord, trusted: Trusted) -> int:
-    name = shown(str(record.folder))
+def _replay_one(record: RunRecord, trusted: Trusted, redaction: Redaction) -> int:
+    name = shown(redaction.told(record.folder))
     try:
         policy = replaying_policy(record, trusted)
         report = _refusing(lambda: replay_run(record.folder, policy))
     except UsageError as error:
-        complain(f"error: {error}")
+        complain(f"error: {redaction.told(error)}")
         return STOPPED
     if not report.is_equal:
         sys.stdout.write(f"{name}: differs (recorded | now)\n")
-        sys.stdout.writelines(f"  {shown(line)}\n" for line in report.differences[:_SHOWN_DIFFERENCES])
+        differences = [NOT_SHOWN] if redaction.is_needed else report.differences[:_SHOWN_DIFFERENCES]
+        sys.stdout.writelines(f"  {shown(line)}\n" for line in differences)
         return STOPPED
     alone = (
         "" if policy is not None else f"; the policy was not asked, --policy {record.identity.policy} trusts its code"
@@ -147,23 +158,21 @@ def _replay_one(record: RunRecord, trusted: Trusted) -> int:
     return 0
 
 
-def export(folders: Sequence[Path], out: Path | None, trusted: Trusted) -> int:
-    """Write the turns of runs as lines of JSON, to a file or to stdout, and return the exit code.
+def export(records: Sequence[RunRecord], out: Path | None, trusted: Trusted) -> None:
+    """Write the turns of runs as lines of JSON, to a file or to stdout.
 
     Raises:
-        UsageError: A folder holds no run, its turns turn out differently now, or the file cannot be written.
+        UsageError: Turns turn out differently now, or the file cannot be written.
     """
-    with telling_warnings():
-        lines = _lines([*records_in(folders, "export")], trusted)
-        if out is None:
-            sys.stdout.writelines(lines)
-            return 0
-        try:
-            replace_file(out, lambda part: _write(part, lines))
-        except OSError as error:
-            msg = f"--out {out}: cannot be written: {error.strerror or error}"
-            raise UsageError(msg) from None
-    return 0
+    lines = _lines(records, trusted)
+    if out is None:
+        sys.stdout.writelines(lines)
+        return
+    try:
+        replace_file(out, lambda part: _write(part, lines))
+    except OSError as error:
+        msg = f"--out {out}: cannot be written: {error.strerror or error}"
+        raise UsageError(msg) from None
 
 
 def _write(path: Path, lines: Iterator[str]) -> None:

@@ -27,7 +27,7 @@ def held_out_keys(records: Sequence[RunRecord]) -> dict[Path, EpisodeKey]:
     """Return, by folder, the keys of the records that lie in held-out evaluations; their seeds are salted hashes.
 
     Raises:
-        RecordError: The suite.json beside runs is damaged, so nobody can tell.
+        RecordError: The suite.json beside runs is lost or damaged, so nobody can tell.
         ExportError: Such a run belongs to no planned episode.
     """
     return {
@@ -39,9 +39,8 @@ def held_out_keys(records: Sequence[RunRecord]) -> dict[Path, EpisodeKey]:
 
 def _evaluation_of(record: RunRecord) -> EvaluationFile | None:
     """Return the suite.json of the evaluation that a run lies in, None where it lies in none."""
-    folder = EvaluationFolder(record.folder.resolve().parent.parent)
-    is_inside = record.folder.resolve().parent == folder.runs
-    return EvaluationFile.read(folder) if is_inside and folder.suite.exists() else None
+    folder = EvaluationFolder.around(record.folder)
+    return None if folder is None else EvaluationFile.read(folder)
 
 
 def _key(file: EvaluationFile, record: RunRecord) -> EpisodeKey:
@@ -66,7 +65,7 @@ def refuse_held_out(records: Sequence[RunRecord], form: str) -> None:
 
     Raises:
         ExportError: There are such records.
-        RecordError: The suite.json beside runs is damaged, so nobody can tell.
+        RecordError: The suite.json beside runs is lost or damaged, so nobody can tell.
     """
     if count := len(held_out_keys(records)):
         msg = (

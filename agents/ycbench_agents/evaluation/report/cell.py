@@ -16,6 +16,7 @@ __all__ = [
     "Cell",
     "clean",
     "count_cell",
+    "duration_cell",
     "exact_dollars",
     "interval_cell",
     "mean_cell",
@@ -31,6 +32,7 @@ _CENTS: Final = 100
 _MINUS: Final = "\u2212"
 _NONE: Final = "\u2013"
 _SMALLEST_P: Final = 0.0001
+_UNITS_S: Final = (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 0.001))
 
 
 def clean(text: str) -> str:
@@ -105,6 +107,18 @@ def mean_cell(mean: float | None, deviation: float | None, digits: int = 2, note
     if mean is None or deviation is None:
         return number_cell(mean, digits, note)
     return Cell(f"{mean:,.{digits}f} \u00b1 {deviation:,.{digits}f}", mean, note)
+
+
+def duration_cell(mean_s: float | None, deviation_s: float | None) -> Cell:
+    """Return a mean duration, in seconds, in the largest unit that it has one of; with the deviation, as ``mean_cell``.
+
+    Durations are of milliseconds for scripts and of hours for language models; sorting goes by seconds.
+    """
+    if mean_s is None:
+        return NOTHING
+    name, unit_s = next((unit for unit in _UNITS_S if mean_s >= unit[1]), _UNITS_S[-1])
+    figure = mean_cell(mean_s / unit_s, None if deviation_s is None else deviation_s / unit_s)
+    return Cell(f"{figure.text} {name}", mean_s)
 
 
 def _signed(number: float, form: str) -> str:

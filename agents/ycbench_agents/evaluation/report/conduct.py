@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ycbench_agents.evaluation.report.cell import (
     Cell,
     count_cell,
+    duration_cell,
     mean_cell,
     money_cell,
     number_cell,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["behaviour_table", "cost_table", "reliability_table", "task_table", "transport_table"]
 
-_MINUTE: Final = 60
 _HUNDRED: Final = 100
 _TASKS: Final = (
     words("Policy"),
@@ -76,8 +76,8 @@ _RELIABILITY: Final = (
 )
 _TRANSPORT: Final = (
     words("Policy"),
-    figures("Runtime, min", "From the end of the first turn to the end of the last; mean and deviation over seeds"),
-    figures("Waiting, min", "For replies"),
+    figures("Runtime", "From the end of the first turn to the end of the last; mean and deviation over seeds"),
+    figures("Waiting", "For replies, an episode"),
     figures("Retries", "Requests that were sent again, in all"),
     figures("Faults", "On the way, in all"),
 )
@@ -198,19 +198,19 @@ def _transport(policy: PolicyResults, results: PresetResults) -> tuple[Cell, ...
     return (
         text_cell(policy.policy),
         text_cell(results.preset),
-        mean_cell(policy.mean(_runtime), policy.deviation(_runtime)),
-        mean_cell(policy.mean(_waiting), policy.deviation(_waiting)),
+        duration_cell(policy.mean(_runtime_s), policy.deviation(_runtime_s)),
+        duration_cell(policy.mean(_waiting_s), policy.deviation(_waiting_s)),
         count_cell(policy.total(lambda run: run.transport.retries)),
         count_cell(policy.total(lambda run: run.transport.faults)),
     )
 
 
-def _runtime(run: RunMeasures) -> float | None:
-    return None if run.transport.wall_s is None else run.transport.wall_s / _MINUTE
+def _runtime_s(run: RunMeasures) -> float | None:
+    return run.transport.wall_s
 
 
-def _waiting(run: RunMeasures) -> float | None:
-    return None if run.transport.latency_s is None else run.transport.latency_s / _MINUTE
+def _waiting_s(run: RunMeasures) -> float | None:
+    return run.transport.latency_s
 
 
 def _with_preset(table: Table, presets: Sequence[PresetResults]) -> Table:

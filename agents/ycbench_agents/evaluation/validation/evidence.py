@@ -13,6 +13,7 @@ from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.measured import read_measures
 from ycbench_agents.evaluation.planned import planned_episodes
 from ycbench_agents.evaluation.reading import read_evaluation
+from ycbench_agents.evaluation.redaction import NOT_SHOWN
 from ycbench_agents.evaluation.validation.digest import RecordDigest
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.reading import TURNS_FILE, find_run
@@ -108,7 +109,7 @@ class Evidence:
 
     def told(self, what: str) -> str:
         """Return what an error says; of a held-out evaluation nothing, for it may tell of a world or name a seed."""
-        return "not shown, since the suite is held out" if self.is_held_out else what
+        return NOT_SHOWN if self.is_held_out else what
 
 
 def read_evidence(path: Path) -> Evidence:

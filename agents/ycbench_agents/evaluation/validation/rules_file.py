@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
+from ycbench_agents.evaluation.settings_table import SettingsTable
 from ycbench_agents.evaluation.suite_file import load_suite
 from ycbench_agents.evaluation.validation.rules import Limits, Replay, Rules, SuiteRule, Telemetry
 from ycbench_env import load_config
@@ -48,7 +47,7 @@ def load_rules(path: Path, environ: Mapping[str, str]) -> Rules:
         SuiteError: It, or its suite, cannot be read or is not valid; the message names file, key and value.
         ConfigError: A configuration of its suite cannot be used.
     """
-    table = SettingsTable(_tables(path), str(path))
+    table = SettingsTable.of_file(path, "rules")
     table.refuse_others(*_KEYS)
     return Rules(
         name=table.text("name"),
@@ -62,17 +61,6 @@ def load_rules(path: Path, environ: Mapping[str, str]) -> Rules:
         limits=_limits(table.table("limits")),
         telemetry=_telemetry(table.table("telemetry")),
     )
-
-
-def _tables(path: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; expected the TOML file of rules"
-        raise SuiteError(msg) from None
-    except (UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        msg = f"{path}: got no TOML ({error}), expected the file of rules"
-        raise SuiteError(msg) from None
 
 
 def _suite(table: SettingsTable, folder: Path, environ: Mapping[str, str]) -> SuiteRule | None:

@@ -141,7 +141,7 @@ def replay_check(evidence: Evidence, rules: Rules) -> Check:
 def _replay_faults(evidence: Evidence, record: RunRecord, *, asked: bool) -> Iterator[str]:
     try:
         report = replay_run(record.folder, _policy(record) if asked else None)
-    except (ConfigError, PolicyError, RecordError) as error:
+    except (ConfigError, OSError, PolicyError, RecordError) as error:
         yield evidence.told(str(error))
         return
     for line in report.differences[:_SHOWN]:
@@ -176,7 +176,7 @@ def _measure_faults(evidence: Evidence, key: EpisodeKey, record: RunRecord) -> I
         return
     try:
         measured = measure_run(record)
-    except (MeasurementError, RecordError) as error:
+    except (MeasurementError, OSError, RecordError) as error:
         yield evidence.told(str(error))
         return
     values: list[Json] = []

@@ -103,8 +103,8 @@ def _told(place: EvaluationFolder, error: Exception) -> str:
     """Return what an error says, but of a held-out evaluation: the name of a run's folder holds its seed."""
     try:
         is_held_out = EvaluationFile.read(place).suite.is_held_out
-    except RecordError:
-        return str(error)
+    except RecordError as damage:  # of suite.json, which names no run
+        return str(damage)
     return type(error).__name__ if is_held_out else f"{type(error).__name__}: {error}"
 
 

@@ -15,7 +15,14 @@ from ycbench_agents.cli import main
 from ycbench_agents.evaluation.figure import funds_by_context
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import html_of, markdown_of, report_of
-from ycbench_agents.evaluation.report.cell import Cell, exact_dollars, number_cell, p_cell, short_dollars
+from ycbench_agents.evaluation.report.cell import (
+    Cell,
+    duration_cell,
+    exact_dollars,
+    number_cell,
+    p_cell,
+    short_dollars,
+)
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.markdown import escaped
 from ycbench_env import MissingExtraError
@@ -236,6 +243,11 @@ def test_what_is_not_defined_is_a_dash_and_sorts_last() -> None:
         "why",
     )
     assert (p_cell(0.00001).text, p_cell(0.25).text, p_cell(None).text) == ("1e-05", "0.2500", "\u2013")
+    durations = [duration_cell(*each) for each in ((0.0, None), (0.0312, 0.001), (1.5, 0.5), (90, None), (9e3, 1e3))]
+    assert [each.text for each in durations] == [
+        *("0.00 ms", "31.20 \u00b1 1.00 ms", "1.50 \u00b1 0.50 s", "1.50 min", "2.50 \u00b1 0.28 h"),
+    ]
+    assert ([each.order for each in durations], duration_cell(None, None).order) == ([0.0, 0.0312, 1.5, 90, 9e3], None)
     assert (number_cell(-0.001).text, number_cell(-1234.5, 1).text) == ("0.00", "\u22121,234.5")
 
 

@@ -167,7 +167,8 @@ def test_times_stand_in_one_section_alone(hand: Bench, make_run: MakeRun) -> Non
     second = made(hand)
     differing = [one.key for one, other in zip(first.sections, second.sections, strict=True) if one != other]
     assert differing == ["times"]
-    assert rows(tables(second, "times")[0])["greedy"]["Retries"] == "3"
+    row = rows(tables(second, "times")[0])["greedy"]
+    assert (row["Retries"], row["Waiting"], row["Runtime"]) == ("3", "4.00 s", "4.33 \u00b1 4.91 min")
 
 
 def test_repeats_show_the_spread_within_seeds_and_count_as_one_seed(hand: Bench, make_run: MakeRun) -> None:

@@ -54,6 +54,11 @@ def test_everything_that_can_be_asked_for_is_read(path: Path) -> None:
     assert rules.telemetry == Telemetry(tokens=True, cost=True)
 
 
+def test_a_byte_order_mark_before_the_rules_counts_nothing(path: Path) -> None:
+    path.write_text('name = "short"\n', "utf-8-sig")
+    assert load_rules(path, {}).name == "short"
+
+
 def test_what_is_not_said_asks_for_all_but_what_not_every_evaluation_has(path: Path) -> None:
     path.write_text('name = "short"\n', "ascii")
     assert load_rules(path, {}) == Rules("short", "no description")
@@ -78,6 +83,8 @@ def test_the_digest_is_of_what_decides(path: Path) -> None:
         ('name = "n"\nreplay = { runs = 0 }', r"replay\.runs: got 0, expected a whole number of at least 1"),
         ('name = "n"\nreplay = { policies = 1 }', r"replay\.policies: got 1, expected true or false"),
         ('name = "n"\nlimits = { failed = 2 }', r"limits\.failed: got 2, expected a fraction from 0 to 1"),
+        (f"name = {'9' * 5000}", r"got no TOML \(Exceeds the limit .*\), expected the file of rules"),
+        (f"name = 0x{'f' * 5000}", "name: got a number of thousands of digits, expected a text that is not empty"),
         ('name = "n"\nlimits = { failed = true }', r"limits\.failed: got True, expected a fraction"),
         ('name = "n"\ntelemetry = { tokens = "yes" }', r"telemetry\.tokens: got 'yes', expected true or false"),
         ('name = "n"\nsuite = { file = "none.toml" }', r"none\.toml: cannot be read"),
