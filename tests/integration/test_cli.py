@@ -7,6 +7,7 @@ import os
 import re
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -226,6 +227,39 @@ sys.exit(main(["describe"]))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "pip install 'ycbench-env[cli]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("library", "words", "extra"),
+    [
+        ("joblib", ["evaluate", "smoke", "--out", "out", "--processes", "2"], "evaluation"),
+        ("psutil", ["evaluate", "smoke", "--out", "out"], "evaluation"),
+        ("scipy", ["bound"], "planner"),
+    ],
+)
+def test_a_command_of_another_extra_says_what_to_install_and_leaves_nothing_behind(
+    library: str, words: list[str], extra: str, tmp_path: Path
+) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "configs", tmp_path / "configs")
+    script = f"""
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {library!r}:
+            raise ModuleNotFoundError("No module named " + name, name=name)
+
+sys.meta_path.insert(0, Refuse())
+from ycbench_agents.cli import main
+sys.exit(main({words!r}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, env=CLEAN
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert f"pip install 'ycbench-env[{extra}]'" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["configs"]
 
 
 def test_help_loads_neither_the_environment_nor_the_libraries_of_other_commands() -> None:

@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.job import Job, JobReport
 
+try:
+    from joblib import (  # pyright: ignore[reportMissingTypeStubs] -- it has none
+        Parallel,
+        cpu_count,
+        delayed,  # pyright: ignore[reportUnknownVariableType]
+        parallel_config,
+    )
+    from joblib.externals.loky import (  # pyright: ignore[reportMissingTypeStubs] -- as above
+        get_reusable_executor,  # pyright: ignore[reportUnknownVariableType]
+    )
+except ImportError as error:
+    _MISSING = "playing a suite needs joblib, which is not installed: pip install 'ycbench-env[evaluation]'"
+    raise MissingExtraError(_MISSING) from error
+
 __all__ = ["BACKENDS", "BackendName", "Pool", "WorkerLostError", "end_workers", "processors"]
 
 BackendName: TypeAlias = Literal["processes", "ray", "dask"]
@@ -35,17 +49,11 @@ class WorkerLostError(Exception):
 
 def processors() -> int:
     """Return how many processors this process may use, at least 1."""
-    from joblib import cpu_count  # noqa: PLC0415 -- slow to import  # pyright: ignore[reportMissingTypeStubs]
-
     return max(1, cpu_count())
 
 
 def end_workers() -> None:
     """End the worker processes of this machine, whatever they do; joblib begins new ones when they are needed."""
-    from joblib.externals.loky import (  # noqa: PLC0415 -- slow to import  # pyright: ignore[reportMissingTypeStubs]
-        get_reusable_executor,  # pyright: ignore[reportUnknownVariableType]
-    )
-
     executor = get_reusable_executor(reuse=True, kill_workers=True)  # pyright: ignore[reportUnknownVariableType, reportArgumentType]
     executor.shutdown(wait=True, kill_workers=True)  # pyright: ignore[reportUnknownMemberType]
 
@@ -104,13 +112,6 @@ class Pool:
                 reports.close()
 
     def _reports(self, jobs: Sequence[Job]) -> Generator[JobReport]:
-        # Slow to import, and without types.
-        from joblib import (  # noqa: PLC0415 -- as above  # pyright: ignore[reportMissingTypeStubs]
-            Parallel,
-            delayed,  # pyright: ignore[reportUnknownVariableType]
-            parallel_config,
-        )
-
         play = play_job_forked if self.is_local and CAN_FORK else play_job_apart
         # Two workers at least: for one, joblib would play in this process, which no policy may end. One of them waits,
         # since no more jobs are handed out than are to be played at once.

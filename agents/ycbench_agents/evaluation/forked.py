@@ -15,11 +15,10 @@ import warnings
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final, cast
 
-import psutil
-
 from ycbench_agents.evaluation.limits import GRACE_S, die_with_parent, uninterrupted
 from ycbench_agents.evaluation.worker import lost_report, play_job, tell_that_time_is_over, was_stopped_by_its_limit
 from ycbench_agents.registry import policy_factory
+from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -27,6 +26,12 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ycbench_agents.evaluation.job import Job, JobReport
+
+try:
+    import psutil
+except ImportError as error:
+    _MISSING = "playing a suite needs psutil, which is not installed: pip install 'ycbench-env[evaluation]'"
+    raise MissingExtraError(_MISSING) from error
 
 __all__ = ["CAN_FORK", "MORE_S", "TRIES", "play_job_forked"]
 
