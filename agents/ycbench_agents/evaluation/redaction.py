@@ -105,9 +105,7 @@ class Redaction:
         if not self._secrets:
             return str(what)
         text = str(what)
-        if (
-            isinstance(what, RecordMismatchError) and what.differences
-        ):  # it says how a turn turned out, which tells of the world
+        if isinstance(what, RecordMismatchError) and what.differences:  # these tell of the world
             text = f"{text.splitlines()[0]}; what differs is {NOT_SHOWN}"
         text = _OF_A_TURN.sub(rf"\1what is {_UNKNOWN}\2", text)
         for secret in self._secrets:

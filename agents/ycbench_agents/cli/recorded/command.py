@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -29,7 +29,7 @@ from ycbench_agents.registry import make_policy
 from ycbench_env import ConfigError, SeedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ycbench_agents.evaluation.redaction import Redaction
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Matrix", "export", "play_matrix", "records_in", "replay", "resume"]
 
 _SHOWN_DIFFERENCES: Final = 10
-_UNUSABLE: Final = (ConfigError, RecordError, SeedError)
-_Value = TypeVar("_Value")
+_UNUSABLE: Final = (ConfigError, RecordError, SeedError, UsageError)
 
 
 @attrs.frozen
@@ -123,7 +122,7 @@ def _resumed(record: RunRecord, trusted: Trusted) -> RunPlan:
     policy = replaying_policy(record, trusted) if record.is_finished else recorded_policy(record, trusted)
     if policy is None:  # finished, and not to be played: whose code it was does not matter
         policy = make_policy("random")
-    plan = _refusing(lambda: resume_plan(record.folder, policy))
+    plan = resume_plan(record.folder, policy)
     told: object = getattr(policy, "public_settings", None)
     return plan if told is None or record.is_finished else attrs.evolve(plan, settings=told)
 
@@ -142,8 +141,8 @@ def _replay_one(record: RunRecord, trusted: Trusted, redaction: Redaction) -> in
     name = shown(redaction.told(record.folder))
     try:
         policy = replaying_policy(record, trusted)
-        report = _refusing(lambda: replay_run(record.folder, policy))
-    except UsageError as error:
+        report = replay_run(record.folder, policy)
+    except _UNUSABLE as error:
         complain(f"error: {redaction.told(error)}")
         return STOPPED
     if not report.is_equal:
@@ -162,7 +161,8 @@ def export(records: Sequence[RunRecord], out: Path | None, trusted: Trusted) -> 
     """Write the turns of runs as lines of JSON, to a file or to stdout.
 
     Raises:
-        UsageError: Turns turn out differently now, or the file cannot be written.
+        RecordError: A record is damaged, or turns turn out differently now.
+        UsageError: Its policy cannot be made again, or the file cannot be written.
     """
     lines = _lines(records, trusted)
     if out is None:
@@ -183,18 +183,15 @@ def _write(path: Path, lines: Iterator[str]) -> None:
 def _lines(records: Sequence[RunRecord], trusted: Trusted) -> Iterator[str]:
     """Yield one line a turn."""
     for record in records:
-        policy = replaying_policy(record, trusted)
-        try:
-            for turn in export_turns(record.folder, policy):
-                yield turn.to_line() + "\n"
-        except _UNUSABLE as error:
-            raise UsageError(str(error)) from None
+        for turn in export_turns(record.folder, replaying_policy(record, trusted)):
+            yield turn.to_line() + "\n"
 
 
 def records_in(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
     """Yield the records in folders of runs, or in the folders right below.
 
     Raises:
+        RecordError: One is damaged.
         UsageError: A folder holds none.
     """
     if not folders:
@@ -208,17 +205,4 @@ def records_in(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:
             got = f"a folder without {RUN_FILE}" if folder.is_dir() else "what is no folder"
             msg = f"{folder}: got {got}, expected the folder of a run, or one that runs are in"
             raise UsageError(msg)
-        for path in found:
-            yield _refusing(lambda path=path: read_run(path))
-
-
-def _refusing(ask: Callable[[], _Value]) -> _Value:
-    """Return what a function returns; a damaged record is said in words.
-
-    Raises:
-        UsageError: The record cannot be used.
-    """
-    try:
-        return ask()
-    except _UNUSABLE as error:
-        raise UsageError(str(error)) from None
+        yield from map(read_run, found)
