@@ -48,7 +48,7 @@ def test_a_valid_evaluation_is_given_its_provenance_and_one_that_is_changed_is_n
     assert main(["validate", str(played), "--rules", "told", "--no-write"]) == 0
     assert {path: path.read_bytes() for path in played.rglob("*") if path.is_file()} == before
     assert capsys.readouterr().out.endswith("\n\nvalid under the rules told\n")
-    assert main(["validate", str(played), "--rules", "told"]) == 0
+    assert main(["validate", str(played)]) == 0  # the rules that are called like the suite
     assert "valid under the rules told; provenance.json written\n" in capsys.readouterr().out
     block = (played / "provenance.json").read_bytes()
     assert main(["validate", str(played), "--rules", "configs/validation/told.toml", "--json"]) == 0
@@ -81,6 +81,10 @@ def test_what_is_not_known_of_a_language_model_is_told(played: Path, capsys: pyt
 
 
 def test_what_cannot_be_validated_is_wrong_usage(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("configs/validation/told.toml").rename("configs/validation/other.toml")
+    assert main(["validate", str(played)]) == 2
+    assert "--rules: got nothing, expected the TOML file of rules" in capsys.readouterr().err
+    Path("configs/validation/other.toml").rename("configs/validation/told.toml")
     assert main(["validate", str(played), "--rules", "none"]) == 2
     assert "got 'none', expected the TOML file of rules, or one of the names in " in capsys.readouterr().err
     assert main(["validate", "configs", "--rules", "told"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -13,9 +14,12 @@ from ycbench_agents.cli.console import cell, new_table, print_parts
 from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.named_file import named_file
 from ycbench_agents.cli.telling import telling_of
+from ycbench_agents.evaluation.evaluation_file import EvaluationFile
+from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.validation import load_rules, validate
 from ycbench_agents.evaluation.validation.provenance_block import PROVENANCE_FILE
+from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import encode
 
 if TYPE_CHECKING:
@@ -28,18 +32,20 @@ if TYPE_CHECKING:
 __all__ = ["validate_folder"]
 
 _RULES: Final = Path("configs/validation")
+_ANY_SUITE: Final = "development"
 _SHOWN: Final = 20  # places that break one rule
 _STYLES: Final = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
 
 
-def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> int:
+def validate_folder(folder: Path, rules: str | None, *, write: bool, as_json: bool) -> int:
     """Validate an evaluation, print what came of each rule and return the exit code.
 
     Raises:
         UsageError: The rules cannot be read, the folder holds no evaluation, or provenance.json cannot be written.
     """
     with telling_of([folder]):
-        validation = validate(folder, load_rules(named_file(rules, _RULES, "--rules", "rules"), os.environ))
+        path = _rules_of(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
+        validation = validate(folder, load_rules(path, os.environ))
     if write and validation.is_valid and validation.provenance is not None:
         _store(folder / PROVENANCE_FILE, validation)
     if as_json:
@@ -47,6 +53,22 @@ def validate_folder(folder: Path, rules: str, *, write: bool, as_json: bool) -> 
     else:
         print_parts(_table(validation), Text("\n").join([cell(line) for line in _lines(validation, is_written=write)]))
     return 0 if validation.is_valid else STOPPED
+
+
+def _rules_of(folder: Path) -> Path:
+    """Return the rules for an evaluation: those that are called like its suite, if there are such.
+
+    Raises:
+        UsageError: There are none of the working directory.
+    """
+    names = [_ANY_SUITE]
+    with contextlib.suppress(RecordError):  # which is told by whoever validates it
+        names.insert(0, EvaluationFile.read(EvaluationFolder(folder)).suite.name)
+    there = [path for name in names if (path := _RULES / f"{name}.toml").is_file()]
+    if not there:
+        msg = f"--rules: got nothing, expected the TOML file of rules, since {_RULES} of the working directory has none"
+        raise UsageError(msg)
+    return there[0]
 
 
 def _store(path: Path, validation: Validation) -> None:

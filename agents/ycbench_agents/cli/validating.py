@@ -13,18 +13,19 @@ from ycbench_agents.cli.options import NO_DEFAULT
 __all__ = ["VALIDATING_COMMANDS"]
 
 _Folder = Annotated[Path, Parameter(metavar="DIR")]
-_Rules = Annotated[str, Parameter(metavar="RULES")]
+_Rules = Annotated[str | None, Parameter(metavar="RULES")]
 _Json = Annotated[bool, NO_DEFAULT, Parameter(name="--json", negative=())]
 
 
-def _validate(folder: _Folder, /, *, rules: _Rules = "leaderboard", write: bool = True, as_json: _Json = False) -> int:
+def _validate(folder: _Folder, /, *, rules: _Rules = None, write: bool = True, as_json: _Json = False) -> int:
     """Check whether an evaluation may be published, rule by rule.
 
     A valid one is given a provenance.json. The exit code is 1 where a rule is broken.
 
     Args:
         folder: Folder that ycbench evaluate wrote, with its runs.
-        rules: TOML file of rules, or the name of one in configs/validation.
+        rules: TOML file of rules, or the name of one in configs/validation; where none is named those that are called
+            like the suite, or else development.
         write: Write provenance.json; --no-write changes nothing in the folder.
         as_json: Print strict JSON instead of the table.
     """

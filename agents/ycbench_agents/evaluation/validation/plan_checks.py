@@ -56,15 +56,18 @@ def _suite_faults(suite: Suite, rule: SuiteRule) -> Iterator[str]:
 def seeds_check(evidence: Evidence, rules: Rules) -> Check:
     """Return whether every seed was planned, as often as the rules' suite has it, and none beside."""
     suite = evidence.evaluation.suite
-    got = f"{len(suite.seeds)} seeds, {suite.repeats} times"
+    got = _count(suite)
     if rules.suite is None:
         return not_applicable("seeds", got, "any seeds")
     asked = rules.suite.suite
     missing = [f"seed {seed} is missing" for seed in asked.seeds if seed not in suite.seeds]
     beside = [f"seed {seed} is none of the suite" for seed in suite.seeds if seed not in asked.seeds]
     repeats = [] if suite.repeats == asked.repeats else [f"repeats: got {suite.repeats}, expected {asked.repeats}"]
-    expected = f"{len(asked.seeds)} seeds of {asked.name}, {asked.repeats} times"
-    return judged("seeds", got, expected, [*missing, *beside, *repeats])
+    return judged("seeds", got, f"{_count(asked)}, as {asked.name} has them", [*missing, *beside, *repeats])
+
+
+def _count(suite: Suite) -> str:
+    return f"seeds: {len(suite.seeds)}, repeats: {suite.repeats}"
 
 
 def presets_check(evidence: Evidence, rules: Rules) -> Check:

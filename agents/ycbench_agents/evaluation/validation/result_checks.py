@@ -55,7 +55,8 @@ def invalid_commands_check(evidence: Evidence, rules: Rules) -> Check:
             counts[key.policy] = (invalid + more, commands + more + measures.behaviour.commands)
     fractions = {policy: invalid / max(1, commands) for policy, (invalid, commands) in counts.items()}
     worst = max(fractions.items(), key=lambda row: row[1], default=("nobody", 0.0))
-    got, limit = f"at most {worst[1]:.2%}, by {worst[0]}", rules.limits.invalid_commands
+    got = f"at most {worst[1]:.2%}, by {worst[0]}" if worst[1] else "none"
+    limit = rules.limits.invalid_commands
     if limit is None:
         return not_applicable("invalid_commands", got, "reported only")
     faults = [

@@ -51,8 +51,12 @@ def episodes_check(evidence: Evidence, rules: Rules) -> Check:
         if len(those) > limit * len(episodes):
             faults += [f"{each.key}: {status}{_why(evidence, each.reason)}" for each in those]
     finished = len(evidence.finished())
-    expected = f"at most {rules.limits.failed:g} failed and {rules.limits.missing:g} missing, as fractions"
+    expected = f"at most {_percent(rules.limits.failed)} failed and {_percent(rules.limits.missing)} missing"
     return judged("episodes", f"{finished} of {len(episodes)} finished, {', '.join(told)}", expected, faults)
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.4g} %"
 
 
 def _why(evidence: Evidence, reason: str | None) -> str:
