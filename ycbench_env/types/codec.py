@@ -17,54 +17,32 @@ import attrs
 
 from ycbench_env.config import load_config
 from ycbench_env.errors import ConfigError, StateError
+from ycbench_env.types.encoding import (
+    CLIENT_TIERS,
+    END_REASONS,
+    LOW_BITS,
+    MORE,
+    NO_CLIENT,
+    PAYROLL,
+    Writer,
+    items_of,
+    write_world,
+)
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task
 from ycbench_env.vocabulary import LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ycbench_env.config import Config
 
-__all__ = ["STATE_VERSION", "StateDigests", "state_digest", "state_from_bytes", "state_to_bytes"]
+__all__ = ["STATE_VERSION", "state_digest", "state_from_bytes", "state_to_bytes"]
 
 STATE_VERSION: Final = 1
 _MAGIC: Final = b"YCBS"
 _HEAD: Final = len(_MAGIC) + 1 + 4
-_END_REASONS: Final = (None, "bankruptcy", "horizon_end")
-_CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
-_LOW_BITS: Final = 0x7F  # a byte of a varint: seven bits and a flag that more follow
-_MORE: Final = 0x80
-_NO_CLIENT: Final = -1
-_PAYROLL: Final = LEDGER_CATEGORIES.index("monthly_payroll")
 _T = TypeVar("_T")
-
-
-@attrs.define
-class _Writer:
-    data: bytearray = attrs.field(factory=bytearray)
-
-    def integer(self, value: int) -> None:
-        rest = value << 1 if value >= 0 else (-value << 1) - 1
-        while rest > _LOW_BITS:
-            self.data.append(rest & _LOW_BITS | _MORE)
-            rest >>= 7
-        self.data.append(rest)
-
-    def integers(self, values: Iterable[int]) -> None:
-        items = list(values)
-        self.integer(len(items))
-        for value in items:
-            self.integer(value)
-
-    def text(self, value: str) -> None:
-        encoded = value.encode()
-        self.integer(len(encoded))
-        self.data += encoded
-
-    def optional(self, value: int | None) -> None:
-        """Write None as 0, what is not negative shifted by one to make room for it."""
-        self.integer(0 if value is None else value + 1 if value >= 0 else value)
 
 
 @attrs.define
@@ -77,9 +55,9 @@ class _Reader:
         while True:
             byte = self.data[self.place]
             self.place += 1
-            value |= (byte & _LOW_BITS) << shift
+            value |= (byte & LOW_BITS) << shift
             shift += 7
-            if byte < _MORE:
+            if byte < MORE:
                 return value >> 1 if value & 1 == 0 else -((value + 1) >> 1)
 
     def integers(self) -> tuple[int, ...]:
@@ -100,53 +78,19 @@ class _Reader:
 
 def state_to_bytes(state: State) -> bytes:
     """Return a state as bytes, equal for equal states on every machine."""
-    writer = _Writer()
+    writer = Writer()
     writer.text(json.dumps(state.config.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False))
     writer.integers((state.turns_played, state.idle_turns))
-    _write_world(writer, state)
+    write_world(writer, state, items_of(state))
     body = bytes(writer.data)
     return _MAGIC + bytes([STATE_VERSION]) + zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def state_digest(state: State) -> str:
     """Return the SHA-256 of the world as hex: money, clock, tasks, staff and clients, no turn counters."""
-    writer = _Writer()
-    _write_world(writer, state)
+    writer = Writer()
+    write_world(writer, state, items_of(state))
     return sha256(bytes(writer.data)).hexdigest()
-
-
-class StateDigests:
-    """Digests of the states of one episode, quicker than one by one: tasks that stay as they were are kept as bytes.
-
-    A task is a frozen value, so the same object has the same bytes; a busy year has thousands that are over.
-    """
-
-    def __init__(self) -> None:
-        self._world: tuple[int, tuple[str, ...]] = (0, ())
-        self._tasks: dict[int, tuple[Task, bytes]] = {}
-
-    def __reduce__(self) -> tuple[type[StateDigests], tuple[()]]:
-        """Copy and pickle it without what is kept: objects go by their number here, and copies have others."""
-        return StateDigests, ()
-
-    def of(self, state: State) -> str:
-        """Return what ``state_digest`` returns."""
-        world = (state.calendar.start_us, tuple([client.name for client in state.clients]))
-        if world != self._world:  # of another episode; bytes depend on both
-            self._world, self._tasks = world, {}
-        before, names = self._tasks, list(world[1])
-        # The task stands beside its bytes: as long as it is held, no other object has its number.
-        kept = [before.get(id(task)) or (task, _task_bytes(task, names, world[0])) for task in state.tasks]
-        self._tasks = {id(task): (task, data) for task, data in kept}
-        writer = _Writer()
-        _write_world(writer, state, [data for _, data in kept])
-        return sha256(bytes(writer.data)).hexdigest()
-
-
-def _task_bytes(task: Task, names: list[str], start_us: int) -> bytes:
-    writer = _Writer()
-    _write_task(writer, task, names, start_us)
-    return bytes(writer.data)
 
 
 def state_from_bytes(data: bytes) -> State:
@@ -187,90 +131,11 @@ def _read_state(reader: _Reader) -> State:
     return evolve(state, turns_played=turns_played, idle_turns=idle_turns)
 
 
-def _write_world(writer: _Writer, state: State, tasks: list[bytes] | None = None) -> None:
-    """Write the world; ``tasks`` are the bytes of its tasks, where they are known already."""
-    start_us = state.calendar.start_us
-    names = [client.name for client in state.clients]
-    writer.integers((state.run_seed, state.now_us - start_us, state.funds_cents, state.payrolls_charged))
-    writer.integer(_END_REASONS.index(state.terminal_reason))
-    writer.integers(state.prestige_milli)
-    writer.integer(len(state.employees))
-    for employee in state.employees:
-        writer.integers((employee.number, TIERS.index(employee.tier), employee.salary_cents, *employee.rates_e4))
-    writer.integer(len(state.clients))
-    for client in state.clients:
-        writer.text(client.name)
-        writer.integers(
-            (
-                _CLIENT_TIERS.index(client.tier),
-                client.trust_milli,
-                client.loyalty_milli,
-                client.reward_multiplier_milli,
-                *client.specialties,
-            )
-        )
-    writer.integers(state.slot_accepts)
-    writer.integer(len(state.market))
-    for offer in state.market:
-        _write_offer(writer, offer, names)
-    writer.integer(len(state.tasks))
-    if tasks is None:
-        tasks = [_task_bytes(task, names, start_us) for task in state.tasks]
-    writer.data += b"".join(tasks)
-    places = {task.task_id: place for place, task in enumerate(state.tasks)}
-    writer.integer(len(state.ledger))
-    before_us = start_us
-    for entry in state.ledger:
-        category = LEDGER_CATEGORIES.index(entry.category)
-        ref = int(entry.ref_id.removeprefix("Emp_")) if category == _PAYROLL else places[entry.ref_id]
-        writer.integers((entry.time_us - before_us, category, entry.amount_cents, ref))
-        before_us = entry.time_us
-
-
-def _write_offer(writer: _Writer, offer: MarketTask, names: list[str]) -> None:
-    writer.integers(
-        (
-            offer.number,
-            offer.copy,
-            _NO_CLIENT if offer.client_name is None else names.index(offer.client_name),
-            offer.required_prestige,
-            offer.required_trust,
-            offer.reward_cents,
-            offer.prestige_delta_milli,
-            offer.skill_boost_e4,
-            *offer.domains,
-            *offer.quantities,
-        )
-    )
-
-
-def _write_task(writer: _Writer, task: Task, names: list[str], start_us: int) -> None:
-    _write_offer(writer, task.offer, names)
-    writer.integers(
-        (
-            OWN_STATUSES.index(task.status),
-            task.accepted_us - start_us,
-            task.deadline_us - task.accepted_us,
-            task.milestones_reported,
-            *task.required_e4,
-            *task.done_e4,
-        )
-    )
-    for time_us in (task.completed_us, task.completion_us, task.milestone_us):
-        writer.optional(None if time_us is None else time_us - task.accepted_us)
-    writer.integer(len(task.team))
-    before_us = task.accepted_us
-    for member in task.team:
-        writer.integer(member.employee)
-        writer.integer(member.assigned_us - before_us)  # mostly 0: a team is assigned at once
-        before_us = member.assigned_us
-
-
 def _read_world(reader: _Reader, config: Config) -> State:
     calendar = Calendar.from_config(config)
     start_us = calendar.start_us
     run_seed, elapsed_us, funds_cents, payrolls_charged = reader.integers()
-    terminal_reason = _END_REASONS[reader.integer()]
+    terminal_reason = END_REASONS[reader.integer()]
     prestige_milli = reader.integers()
     employees = reader.items(lambda: _read_employee(reader))
     clients = reader.items(lambda: _read_client(reader))
@@ -308,7 +173,7 @@ def _read_employee(reader: _Reader) -> Employee:
 def _read_client(reader: _Reader) -> Client:
     name = reader.text()
     tier, trust, loyalty, multiplier, *specialties = reader.integers()
-    return Client(name, _CLIENT_TIERS[tier], tuple(specialties), trust, loyalty, multiplier)
+    return Client(name, CLIENT_TIERS[tier], tuple(specialties), trust, loyalty, multiplier)
 
 
 def _read_offer(reader: _Reader, names: list[str]) -> MarketTask:
@@ -317,7 +182,7 @@ def _read_offer(reader: _Reader, names: list[str]) -> MarketTask:
     return MarketTask(
         number=number,
         copy=copy,
-        client_name=None if client == _NO_CLIENT else names[client],
+        client_name=None if client == NO_CLIENT else names[client],
         required_prestige=prestige,
         required_trust=trust,
         domains=tuple(work[:half]),
@@ -367,6 +232,6 @@ def _read_ledger(reader: _Reader, tasks: tuple[Task, ...], start_us: int) -> tup
     for _ in range(reader.integer()):
         elapsed_us, category, amount_cents, ref = reader.integers()
         time_us += elapsed_us
-        name = f"Emp_{ref}" if category == _PAYROLL else tasks[ref].task_id
+        name = f"Emp_{ref}" if category == PAYROLL else tasks[ref].task_id
         ledger.append(LedgerEntry(time_us, LEDGER_CATEGORIES[category], amount_cents, name))
     return tuple(ledger)

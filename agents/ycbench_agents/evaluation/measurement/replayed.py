@@ -2,8 +2,7 @@
 
 Only what changes the world is carried out: commands that the record says were, and forced advances. After each turn the
 clock, the funds and the notes must be as recorded, and the world must have the recorded hash, so what is measured is
-what was played. To hash thousands of tasks takes longer than to play the turn, so of such a world only every n-th turn,
-and the last, is hashed; what differs between changes all later hashes, too.
+what was played. An environment is asked for the hash, since from one state to the next it keeps what stays as bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import attrs
 import ycbench_env
 from ycbench_agents.evaluation.measurement.error import MeasurementError
 from ycbench_agents.records.playing import recorded_config
-from ycbench_env import advance, initial_state
+from ycbench_env import YCBenchEnv, advance, initial_state
 from ycbench_env.actions import grammar_for, parse_turn
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ _CLEAR: Final = "scratchpad clear"
 ACTIONS: Final = _WORLD | {WRITE, APPEND, _CLEAR}
 """Commands that act on the world or the notes; all others only ask."""
 
-_HASHED_TASKS: Final = 500  # a world with so many more tasks is hashed in one turn less
 _HELP: Final = "help"  # no line of the grammar's table
 
 
@@ -147,12 +145,10 @@ def replayed_turns(record: RunRecord, start: State) -> Iterator[ReplayedTurn]:
     Warns:
         RecordWarning: The last line was cut short, or turns are lost.
     """
-    replay = _Replay(record.folder, start, {spec.command_type: spec.name for spec in _grammar_of(start).commands})
-    turn = None
+    names = {spec.command_type: spec.name for spec in _grammar_of(start).commands}
+    replay = _Replay(record.folder, start, names, YCBenchEnv(start.config))
     for turn in record.turns():
         yield replay.play(turn)
-    if turn is not None:
-        replay.check_hash(turn)
 
 
 def _grammar_of(state: State) -> Grammar:
@@ -161,11 +157,12 @@ def _grammar_of(state: State) -> Grammar:
 
 @attrs.define
 class _Replay:
-    """The world and the notes, and how far they are."""
+    """The world and the notes, and how far they are; the environment hashes the worlds, and plays nothing."""
 
     folder: Path
     state: State
     names: Mapping[type, str]
+    hashing: YCBenchEnv
     notes: str = ""
     _hash: str | None = None
 
@@ -215,16 +212,16 @@ class _Replay:
         came_to, recorded = (self.state.sim_time, self.state.funds_cents), (turn.sim_time, turn.funds_cents)
         if came_to != recorded:
             self._refuse(turn, f"clock and funds in cents are {came_to}, recorded are {recorded}")
-        if self._hash is not None or turn.turn % (1 + len(self.state.tasks) // _HASHED_TASKS) == 0:
-            self.check_hash(turn)
+        self._check_hash(turn)
         notes = hashlib.sha256(self.notes.encode("utf-8", "surrogatepass")).hexdigest() if self.notes else None
         if notes != turn.notes_sha256:
             self._refuse(turn, "the notes have another hash than recorded")
 
-    def check_hash(self, turn: TurnRecord) -> None:
+    def _check_hash(self, turn: TurnRecord) -> None:
         """Refuse a turn after which the world is not the recorded one."""
         if self._hash is None:
-            self._hash = self.state.digest()
+            self.hashing.set_state(self.state)
+            self._hash = self.hashing.state_hash()
         if self._hash != turn.state_hash:
             self._refuse(turn, f"the world has the hash {self._hash[:12]}, recorded is {turn.state_hash[:12]}")
 

@@ -60,9 +60,9 @@ def test_a_hash_that_differs_while_the_world_stands_still_is_noticed(kit: Any) -
         measure_run(record)
 
 
-def test_of_a_world_of_many_tasks_the_last_turn_is_always_hashed(kit: Any) -> None:
+def test_of_a_world_of_many_tasks_every_turn_is_hashed(kit: Any) -> None:
     many = "\n".join(f"task accept --task-id Task-{number}" for number in range(1, 505))
-    record = kit.record(many, config=tiny_config(num_market_tasks=504))
+    record = kit.record(many, "sim resume", config=tiny_config(num_market_tasks=504))
     measure_run(record)
     with pytest.raises(MeasurementError, match="turn 1 is not as it was recorded: the world has the hash"):
         measure_run(changed(record, 1, state_hash="0" * 64))
