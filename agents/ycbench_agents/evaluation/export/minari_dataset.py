@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import re
 import shutil
+import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+import attrs
 import gymnasium as gym
 
 from ycbench_agents.evaluation.export.error import ExportError
@@ -21,7 +24,7 @@ from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.wrappers import ScratchpadMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ycbench_agents.base import Json
@@ -54,7 +57,8 @@ _RECOMMENDED: Final = r"`(code_permalink|author|author_email|eval_env)` is set t
 def write_minari(records: Sequence[RunRecord], folder: Path, name: str) -> int:
     """Make a data set of runs and return how many steps it has.
 
-    The records are played again on the way, so what is written is verified. All of it is in memory at once.
+    The records are played again on the way, so what is written is verified. Minari must be told of all texts before it
+    takes the first, so the episodes wait in a temporary file; one is in memory at a time.
 
     Args:
         records: The runs, all of one configuration.
@@ -71,31 +75,47 @@ def write_minari(records: Sequence[RunRecord], folder: Path, name: str) -> int:
         RecordWarning: As in ``replay_run``.
     """
     _check(records, folder, name)
-    env = _environment(records[0])
-    episodes = [_Episode(record, number) for number, record in enumerate(records)]
-    spaces = (
-        _observation_space(env, [each.observations for each in episodes]),
-        _text_space(text for each in episodes for text in each.actions),
+    env, texts = _environment(records[0]), _Texts()
+    with tempfile.TemporaryFile() as waiting:
+        for number, record in enumerate(records):
+            episode = _Episode(record, number)
+            texts.add(episode)
+            pickle.dump(episode, waiting, pickle.HIGHEST_PROTOCOL)
+            del episode  # or it would stay while the next one is made
+        waiting.seek(0)
+        with _stored_in(folder), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", _RECOMMENDED, UserWarning)
+            try:
+                return _store(records, env, name, texts, _unpickled(waiting, len(records)))
+            except BaseException:
+                shutil.rmtree(folder / name, ignore_errors=True)
+                raise
+
+
+def _unpickled(file: IO[bytes], number: int) -> Iterator[_Episode]:
+    """Yield so many episodes from a file."""
+    for _ in range(number):
+        yield pickle.load(file)  # noqa: S301 -- written above, into a file that nobody else sees
+
+
+def _store(records: Sequence[RunRecord], env: _Env, name: str, texts: _Texts, episodes: Iterable[_Episode]) -> int:
+    """Have Minari store episodes and return how many steps they have."""
+    dataset = minari.create_dataset_from_buffers(  # pyright: ignore[reportUnknownMemberType] -- partly typed
+        name,
+        [],
+        env=env,
+        observation_space=texts.observation_space(env),
+        action_space=texts.action_space(),
+        algorithm_name=", ".join(sorted({record.identity.policy for record in records})),
+        description="Turns of YC-Bench, replayed from run records of ycbench-env; docs/datasets.md",
+        data_format=_FORMAT,
+        requirements=[f"ycbench-env=={records[0].identity.version}"],
     )
-    policies = sorted({record.identity.policy for record in records})
-    with _stored_in(folder), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", _RECOMMENDED, UserWarning)
-        try:
-            dataset = minari.create_dataset_from_buffers(  # pyright: ignore[reportUnknownMemberType] -- partly typed
-                name,
-                [each.buffer() for each in episodes],
-                env=env,
-                observation_space=spaces[0],
-                action_space=spaces[1],
-                algorithm_name=", ".join(policies),
-                description="Turns of YC-Bench, replayed from run records of ycbench-env; docs/datasets.md",
-                data_format=_FORMAT,
-                requirements=[f"ycbench-env=={records[0].identity.version}"],
-            )
-        except BaseException:
-            shutil.rmtree(folder / name, ignore_errors=True)
-            raise
-    return int(dataset.total_steps)
+    steps = 0
+    for episode in episodes:
+        dataset.storage.update_episodes([episode.buffer()])
+        steps += len(episode.actions)
+    return steps
 
 
 def _check(records: Sequence[RunRecord], folder: Path, name: str) -> None:
@@ -199,26 +219,50 @@ def _one_text(action: str | list[Json], grammar: Grammar, place: str) -> str:
     return text
 
 
-def _observation_space(env: _Env, observations: Sequence[_Columns]) -> gym.spaces.Dict:
-    """Return the environment's space, with a space of texts that Minari knows for each text."""
-    spaces = cast("gym.spaces.Dict", env.observation_space).spaces
-    return gym.spaces.Dict(
-        {
-            key: space
-            if isinstance(space, gym.spaces.Box)
-            else _text_space(text for columns in observations for text in columns[key])
-            for key, space in spaces.items()
-        }
-    )
+@attrs.define
+class _TextBounds:
+    """Printable ASCII and the characters of some texts, and the length of the longest."""
+
+    _characters: set[str] = attrs.field(factory=lambda: set(_PRINTABLE))
+    _longest: int = 1
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Take in texts."""
+        self._characters.update(*texts)
+        self._longest = max(self._longest, *map(len, texts))
+
+    def space(self) -> gym.spaces.Text:
+        """Return the space of such texts."""
+        return gym.spaces.Text(self._longest, min_length=0, charset=frozenset(self._characters))
 
 
-def _text_space(texts: Iterator[str]) -> gym.spaces.Text:
-    """Return the space of texts of printable ASCII and the characters of these, no longer than the longest."""
-    characters, longest = set(_PRINTABLE), 1
-    for text in texts:
-        characters.update(text)
-        longest = max(longest, len(text))
-    return gym.spaces.Text(longest, min_length=0, charset=frozenset(characters))
+@attrs.define
+class _Texts:
+    """What is to be said of texts of each kind: the environment's own spaces of texts Minari cannot store."""
+
+    _observed: dict[str, _TextBounds] = attrs.field(factory=dict[str, _TextBounds])
+    _said: _TextBounds = attrs.field(factory=_TextBounds)
+
+    def add(self, episode: _Episode) -> None:
+        """Take in the texts of an episode."""
+        self._said.add(episode.actions)
+        for key, column in episode.observations.items():
+            if isinstance(column[0], str):
+                self._observed.setdefault(key, _TextBounds()).add(column)
+
+    def observation_space(self, env: _Env) -> gym.spaces.Dict:
+        """Return the environment's space, with a space of texts that Minari knows for each text."""
+        spaces = cast("gym.spaces.Dict", env.observation_space).spaces
+        return gym.spaces.Dict(
+            {
+                key: space if isinstance(space, gym.spaces.Box) else self._observed[key].space()
+                for key, space in spaces.items()
+            }
+        )
+
+    def action_space(self) -> gym.spaces.Text:
+        """Return the space of what was said."""
+        return self._said.space()
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,3 +139,24 @@ def test_a_data_set_that_cannot_be_written_leaves_nothing(play: Play, data: Path
     with pytest.raises(OSError, match="ycbench"):
         write_minari([record], data, NAME)
     assert [path.name for path in data.iterdir()] == ["ycbench"]
+
+
+def peak_bytes(records: list[RunRecord], data: Path, name: str) -> int:
+    """Export runs and return the most memory that Python had at one moment."""
+    tracemalloc.start()
+    try:
+        write_minari(records, data, name)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_number_of_runs(play: Play, data: Path) -> None:
+    record = play(*(f"# {turn} {'x' * 1_000_000}" for turn in range(4)), max_turns=4)
+    write_minari([record], data, "first-v0")  # whatever is loaded once is there
+    one = peak_bytes([record], data, "one-v0")
+    five = peak_bytes([record] * 5, data, "five-v0")
+    assert five < 1.5 * one
+    whole, *others = [list(episode.actions) for episode in minari.load_dataset("five-v0").iterate_episodes()]
+    assert whole == [turn.action for turn in record.turns()]
+    assert others == [whole] * 4
