@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import attrs
 
 from ycbench_agents.base import DeliberatingPolicy
+from ycbench_agents.evaluation.pinning import require_pinned
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.registry import make_policy
 
@@ -126,6 +127,7 @@ def model_player(
     from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
 
+    require_pinned(policy)
     try:
         settings = settings_for(config, _model_values(policy, model, base_url, environ))
         prices, client = load_prices(*policy.prices), openai_chat(settings, environ=environ)

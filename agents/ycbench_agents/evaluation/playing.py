@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+import attrs
+
 from ycbench_agents.evaluation.backend import Pool, end_workers, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
+from ycbench_agents.evaluation.pinning import pinned
 from ycbench_agents.evaluation.player import model_player, scripted_player
 from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
@@ -177,7 +180,9 @@ def _loaded_value(suite: Suite) -> LoadedSuite:
         if not labels or len(set(labels)) < len(labels):
             msg = f"suite {suite.name!r}: {what}: got {', '.join(labels) or 'none'}, expected each once, at least one"
             raise SuiteError(msg)
-    refuse_twins(suite.policies, f"suite {suite.name!r}")
+    place = f"suite {suite.name!r}"
+    refuse_twins(suite.policies, place)
+    suite = attrs.evolve(suite, policies=tuple(pinned(policy, place) for policy in suite.policies))
     return LoadedSuite(suite, {seed: int(seed) for seed in suite.seeds}, {})
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,9 +12,8 @@ import attrs
 from ycbench_agents.evaluation.cost import expected_cost
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures, store_failures
 from ycbench_agents.evaluation.event_loop import run_coroutine
-from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
 from ycbench_agents.evaluation.job import Job, import_folders
-from ycbench_agents.evaluation.measured import read_measures, store_measures
+from ycbench_agents.evaluation.measured import read_measures
 from ycbench_agents.evaluation.planned import PlannedEpisode, planned_episodes
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.reading import Evaluation, read_evaluation, recorded_run
@@ -22,7 +21,8 @@ from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.storing import store_json
 from ycbench_agents.evaluation.sweep import play_jobs
-from ycbench_agents.records import PlayedRun, RecordError, RunFailure, RunPlan, Runtime, play_many
+from ycbench_agents.evaluation.waiting import WaitingEpisode, play_waiting
+from ycbench_agents.records import RecordError, RunPlan, Runtime
 from ycbench_agents.records.origin import package_version
 from ycbench_agents.records.reading import TURNS_FILE, whole_lines
 from ycbench_env import MissingExtraError
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from ycbench_agents.base import Json
     from ycbench_agents.evaluation.backend import Pool
     from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.folder import EvaluationFolder
     from ycbench_agents.evaluation.player import Player, PlayerIdentity
     from ycbench_agents.evaluation.suite import Suite
     from ycbench_agents.evaluation.suite_file import LoadedSuite
-    from ycbench_agents.records import RunRecord, RunResult
+    from ycbench_agents.records import RunRecord
 
 __all__ = ["EvaluationBusyError", "EvaluationPlan", "EvaluationWatcher", "PlayedEvaluation", "evaluate"]
 
@@ -203,7 +204,9 @@ class _Session:
         self._play_jobs([each for each in left if each not in waiting], pool)
         self._play_jobs(own, attrs.evolve(pool, processes=self.plan.loaded.suite.concurrency))
         if here := [each for each in waiting if each not in own]:
-            run_coroutine(self._play_waiting(here))
+            episodes = [WaitingEpisode(each.key, functools.partial(self._run_plan, each)) for each in here]
+            suite, root = self.plan.loaded.suite, self.plan.folder.path
+            run_coroutine(play_waiting(episodes, suite.concurrency, root, self._end, self.runtime))
 
     def _play_jobs(self, planned: Sequence[PlannedEpisode], pool: Pool) -> None:
         if not planned:
@@ -244,20 +247,6 @@ class _Session:
             store_failures(self.plan.folder, self.failures)
         self.watcher.end(key, failure and failure.without_text() if self._is_secret else failure)
 
-    async def _play_waiting(self, planned: Sequence[PlannedEpisode]) -> None:
-        """Play policies that wait for answers, many at once in this process."""
-        suite = self.plan.loaded.suite
-        gate = asyncio.Semaphore(suite.concurrency)
-
-        async def play(each: PlannedEpisode) -> None:
-            async with gate:
-                [result] = await play_many([self._run_plan(each)], runtime=self.runtime)
-                self._end(each.key, await asyncio.to_thread(self._judged, result))
-
-        async with asyncio.TaskGroup() as group:
-            for each in planned:
-                group.create_task(play(each))
-
     def _run_plan(self, planned: PlannedEpisode) -> RunPlan:
         player = self.plan.player(planned.key)
         return RunPlan(
@@ -270,14 +259,6 @@ class _Session:
             model=player.model,
             max_turns=planned.identity.max_turns,
         )
-
-    def _judged(self, result: RunResult) -> EpisodeFailure | None:
-        """Return why a run failed; one that is finished is measured."""
-        root = self.plan.folder.path
-        try:
-            return _failure(result, root)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, the other runs go on
-            return failure_of("measurement", error, root, self.runtime.environ)
 
 
 def _identities(plan: EvaluationPlan) -> Generator[PlayerIdentity]:
@@ -323,19 +304,6 @@ def _refuse_twins(planned: Iterable[PlannedEpisode]) -> None:
 def _is_of_a_module(policy: str) -> bool:
     """Return whether a policy is a class of somebody's own that other processes can import."""
     return ":" in policy and not policy.startswith("__main__:")
-
-
-def _failure(result: RunResult, root: Path) -> EpisodeFailure | None:
-    match result:
-        case RunFailure(error=RecordError() as error):
-            return failure_of("record", error, root)
-        case RunFailure(error=error):
-            return failure_of("raised", error, root)
-        case PlayedRun(record=record) if record.is_finished:
-            store_measures(record)
-            return None
-        case PlayedRun(record=record):
-            return EpisodeFailure("stopped", "PolicyStoppedError", record.outcome.reason or "")
 
 
 def _is_done(folder: EvaluationFolder, planned: PlannedEpisode) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, cast
 
 import attrs
@@ -16,7 +17,6 @@ from ycbench_env import Config, ConfigError, load_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from ycbench_agents.base import Json, JsonObject
 
@@ -31,6 +31,14 @@ _HASHED: Final = re.compile(r"[0-9a-f]{20}")
 DEFAULT_CONCURRENCY: Final = 4
 
 
+def _name_of(path: Path | None) -> str | None:
+    return None if path is None else path.name
+
+
+def _names_of(paths: Sequence[Path]) -> list[Json]:
+    return [path.name for path in paths]
+
+
 @attrs.frozen
 class SuitePolicy:
     """A row of a suite: a policy with its parameters.
@@ -41,8 +49,12 @@ class SuitePolicy:
         parameters: Its parameters, plain JSON.
         model: Name of its language model, None where it has none, or the command line names it.
         base_url: Address of the model's server, None for the usual one; without a password.
-        system_prompt: File with a template of the system prompt.
-        prices: Files with prices of models.
+        system_prompt: File with a template of the system prompt; of a suite that was read back its name alone.
+        prices: Files with prices of models, likewise.
+        system_prompt_sha256: SHA-256 of the template's text, as hex; None where nobody has read it.
+        prices_sha256: SHA-256 of the text of each file of prices; () where nobody has read them.
+
+    What the files say makes the policy what it is; where they lie does not.
     """
 
     label: str
@@ -50,34 +62,47 @@ class SuitePolicy:
     parameters: JsonObject = attrs.field(factory=dict)  # pyright: ignore[reportUnknownVariableType] -- attrs' factory
     model: str | None = None
     base_url: str | None = None
-    system_prompt: Path | None = None
-    prices: tuple[Path, ...] = ()
+    system_prompt: Path | None = attrs.field(default=None, eq=_name_of)
+    prices: tuple[Path, ...] = attrs.field(default=(), eq=_names_of)
+    system_prompt_sha256: str | None = None
+    prices_sha256: tuple[str, ...] = ()
 
     def to_dict(self) -> JsonObject:
-        """Return it as JSON values; files, which are found where the suite is played, by their names alone."""
+        """Return it as JSON values; files, which are found where the suite is played, by their names and digests."""
+        digests: JsonObject = {  # only where there are files, so that the digest of a suite without them is as it was
+            "system_prompt_sha256": self.system_prompt_sha256,
+            "prices_sha256": list(self.prices_sha256),
+        }
         return {
             "label": self.label,
             "name": self.name,
             "parameters": self.parameters,
             "model": self.model,
             "base_url": self.base_url,
-            "system_prompt": None if self.system_prompt is None else self.system_prompt.name,
-            "prices": [path.name for path in self.prices],
+            "system_prompt": _name_of(self.system_prompt),
+            "prices": _names_of(self.prices),
+            **{key: value for key, value in digests.items() if value},
         }
 
     @classmethod
     def from_table(cls, table: Table) -> Self:
-        """Return what ``to_dict`` wrote, without files.
+        """Return what ``to_dict`` wrote; of files the names and digests.
 
         Raises:
             RecordError: A value is missing or of another type.
         """
+        prompt = table.optional("system_prompt", str)
+        has_prompt, has_prices = (f"{key}_sha256" in table.values for key in ("system_prompt", "prices"))
         return cls(
             label=table.get("label", str),
             name=table.get("name", str),
             parameters=table.table("parameters").values,
             model=table.optional("model", str),
             base_url=table.optional("base_url", str),
+            system_prompt=None if prompt is None else Path(Path(prompt).name),
+            prices=tuple(Path(Path(name).name) for name in _texts(table, "prices")),
+            system_prompt_sha256=table.get("system_prompt_sha256", str) if has_prompt else None,
+            prices_sha256=_texts(table, "prices_sha256") if has_prices else (),
         )
 
 
@@ -240,7 +265,8 @@ class Suite:
     def digest(self) -> str:
         """Return the SHA-256, as hex, of all that decides what is played.
 
-        Names, descriptions, time, memory and concurrency change no result, so they do not count.
+        Names, descriptions, time, memory and concurrency change no result, so they do not count; what prompts and
+        prices say does.
         """
         values = self.to_dict()
         for name in ("name", "description", "limits", "concurrency"):
@@ -253,6 +279,12 @@ class Suite:
 def _rows(table: Table, key: str) -> list[Table]:
     """Return the objects of a list."""
     return [Table.of(item, f"{table.place}: {key}[{place}]") for place, item in enumerate(table.items(key))]
+
+
+def _texts(table: Table, key: str) -> tuple[str, ...]:
+    """Return the texts of a list."""
+    texts = [item for item in table.items(key) if isinstance(item, str)]
+    return tuple(texts) if len(texts) == len(table.items(key)) else table.refuse(key, "a list of texts")
 
 
 def _positive(table: Table, key: str, most: int = _MOST) -> int:

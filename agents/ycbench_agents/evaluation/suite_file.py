@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from ycbench_agents.evaluation.heldout import MANY_TO_GUESS, SeedHash, secret_seeds
+from ycbench_agents.evaluation.pinning import pinned
 from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
 from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LIMITS_MOST, Limits, Suite, SuitePolicy, SuitePreset
 
@@ -229,7 +230,7 @@ def _policy(table: SettingsTable, folder: Path) -> SuitePolicy:
             if key in table.values:
                 table.refuse(key, f"this key only beside name = {_LLM!r}")
     prompt = table.optional_text("system_prompt")
-    return SuitePolicy(
+    policy = SuitePolicy(
         label=table.text("label", name),
         name=name,
         parameters=table.plain("parameters"),
@@ -238,6 +239,7 @@ def _policy(table: SettingsTable, folder: Path) -> SuitePolicy:
         system_prompt=None if prompt is None else folder / prompt,
         prices=tuple(folder / text for text in table.texts("prices")),
     )
+    return pinned(policy, table.file)
 
 
 def _address(table: SettingsTable) -> str | None:

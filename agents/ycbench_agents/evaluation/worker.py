@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -26,6 +26,7 @@ from ycbench_agents.evaluation.limits import (
 )
 from ycbench_agents.evaluation.measured import store_measures
 from ycbench_agents.evaluation.measurement import MeasurementError
+from ycbench_agents.evaluation.turn_check import CheckedDeliberator, CheckedPolicy
 from ycbench_agents.records import (
     RecordError,
     RecordWarning,
@@ -37,19 +38,15 @@ from ycbench_agents.records import (
 )
 from ycbench_agents.records.files import DiskFiles
 from ycbench_agents.records.reading import RUN_FILE, TURNS_FILE
-from ycbench_agents.records.strict_json import plain
 from ycbench_agents.registry import make_policy
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from pathlib import Path
 
-    from ycbench_agents.base import Policy, Turn
     from ycbench_agents.evaluation.failure import FailureKind
-    from ycbench_env import Observation
 
 __all__ = [
-    "TurnError",
     "begin_worker",
     "lost_report",
     "marker_of",
@@ -222,10 +219,6 @@ def _played(job: Job) -> RunRecord:
     return _play(job)
 
 
-class TurnError(Exception):
-    """What a policy said is no turn; this is no fault of the record, which need not be begun anew."""
-
-
 @contextlib.contextmanager
 def _in_this_process_only() -> Generator[None]:
     """End a copy that code of a policy's made of this process: it must not play on beside the one that it was."""
@@ -237,43 +230,23 @@ def _in_this_process_only() -> Generator[None]:
             os._exit(0)
 
 
-@attrs.frozen
-class _Player:
-    """Plays as a policy does, and tells what is no turn as an error of the policy's."""
-
-    policy: Policy
-
-    def reset(self, seed: int) -> None:
-        """Reset the policy."""
-        with _in_this_process_only():
-            self.policy.reset(seed)
-
-    def act(self, observation: Observation) -> Turn:
-        """Return the policy's turn, in the form in which a record holds it."""
-        with _in_this_process_only():
-            said: object = self.policy.act(observation)
-        with contextlib.suppress(RecordError):
-            turn = plain(said, "a turn")
-            if isinstance(turn, str) or (isinstance(turn, list) and all(isinstance(each, str) for each in turn)):
-                return cast("Turn", turn)
-        msg = f"got a turn of the type {type(said).__name__}, expected a text or a sequence of texts"
-        raise TurnError(msg)
-
-
 def _play(job: Job) -> RunRecord:
     with _in_this_process_only():
         policy = make_policy(job.policy, **job.parameters)
+    checked = (
+        CheckedDeliberator(policy, _in_this_process_only)
+        if isinstance(policy, DeliberatingPolicy)
+        else CheckedPolicy(policy, _in_this_process_only)
+    )
     plan = RunPlan(
         folder=_folder(job),
         config=job.config,
         seed=job.seed,
-        policy=policy,
+        policy=checked,
         name=job.policy,
         settings={"parameters": job.parameters},
         max_turns=job.limits.max_turns,
     )
-    if not isinstance(policy, DeliberatingPolicy):
-        plan = attrs.evolve(plan, policy=_Player(policy))
     return play_run_sync(plan, Runtime(files=_HastyFiles())).record
 
 

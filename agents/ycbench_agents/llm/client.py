@@ -242,13 +242,20 @@ class OpenAIChat:
         remaining = self._settings.deadline_s - (self._clock() - started)
         return max(min(self._settings.timeout_s, remaining), 0.0)
 
+    def _limit(self, bound_s: float) -> str:
+        """Return which limit an attempt met; not the time that was left, since equal runs tell equal reasons."""
+        settings = self._settings
+        if bound_s < settings.timeout_s and settings.deadline_s is not None:
+            return f"before the deadline of {settings.deadline_s:.6g} s"
+        return f"within {settings.timeout_s:.3g} s"
+
     async def _attempt(self, session: _Session, request: ChatRequest, bound_s: float) -> ChatReply | Fault:
         """Send a request once and return what came of it."""
         try:
             async with asyncio.timeout(bound_s):  # the package's own limits are between two bytes, not for all of them
                 answer = await self._send(session, request)
         except (TimeoutError, openai.APITimeoutError):
-            return Fault(FaultKind.TEMPORARY, f"no reply within {bound_s:.3g} s")
+            return Fault(FaultKind.TEMPORARY, f"no reply {self._limit(bound_s)}")
         except Exception as error:  # noqa: BLE001 -- the libraries below have no common one; cancellation is none of it
             return connection_fault(error)
         outcome = read_answer(answer, self._now())
@@ -275,9 +282,14 @@ class OpenAIChat:
         if last.kind is FaultKind.PERMANENT:
             msg = f"{model} is not to be had: {last.text}{self._advice(last)}"
             return ModelError(msg, transport)
-        tries = "1 attempt" if transport.attempts == 1 else f"{transport.attempts} attempts"
-        msg = f"no reply of {model} after {tries} in {transport.latency_s:.1f} s; the last: {last.text}"
-        return ModelError(msg, transport)
+        return ModelError(f"no reply of {model} {self._tries(transport)}; the last: {last.text}", transport)
+
+    def _tries(self, transport: Transport) -> str:
+        """Return how long it was tried, without what a clock decides; the transport tells that."""
+        settings, attempts = self._settings, transport.attempts
+        if attempts <= settings.max_retries and settings.deadline_s is not None:
+            return f"before the deadline of {settings.deadline_s:.6g} s"
+        return "after 1 attempt" if attempts == 1 else f"after {attempts} attempts"
 
     def _advice(self, fault: Fault) -> str:
         """Return what would help against a refusal, empty if that is not known."""

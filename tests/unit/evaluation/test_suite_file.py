@@ -158,6 +158,7 @@ def test_what_is_wrong_is_named_with_file_key_value_and_remedy(bench: Bench, old
 
 @pytest.mark.parametrize("other", ["parameters = { keep_turns = 3 }", 'model = "n"', 'system_prompt = "p.md"'])
 def test_policies_that_differ_in_anything_but_the_label_are_two(bench: Bench, other: str) -> None:
+    (bench.folder / "p.md").write_text("Play well.", "utf-8")
     rows = f'{{ name = "llm", model = "m" }}, {{ name = "llm", label = "other", {other} }}'
     text = bench.text.replace('{ name = "greedy" }, { name = "idle" }', rows)
     assert [policy.label for policy in bench.load(text).suite.policies] == ["llm", "other"]
