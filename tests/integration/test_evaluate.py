@@ -198,6 +198,27 @@ def _turns(out: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in out.glob("runs/*/turns.jsonl"))
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.4])
+def test_ctrl_c_while_the_workers_begin_is_told_in_words_alone(seconds: float, tmp_path: Path) -> None:
+    suite = tmp_path / "patient.toml"
+    suite.write_text(_PATIENT, encoding="utf-8")
+    process = subprocess.Popen(
+        _command(suite, "--out", str(tmp_path / "out")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    while not any((tmp_path / "out").glob("suite.json")):
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert "interrupted; the same command goes on\n" in said
+
+
 def _assert_same(first: Path, second: Path) -> None:
     assert (first / "results.json").read_bytes() == (second / "results.json").read_bytes()
     one, other = read_evaluation(first), read_evaluation(second)

@@ -11,6 +11,7 @@ import attrs
 
 from ycbench_agents.evaluation.apart import play_job_apart
 from ycbench_agents.evaluation.forked import CAN_FORK, play_job_forked
+from ycbench_agents.evaluation.limits import interrupts_held_off
 from ycbench_agents.evaluation.worker import begin_worker
 from ycbench_env import MissingExtraError
 
@@ -123,7 +124,9 @@ class Pool:
                 pre_dispatch=self.processes,  # pyright: ignore[reportArgumentType] -- a number is allowed, too
                 batch_size=1,  # pyright: ignore[reportArgumentType] -- as above
             )
-        yield from cast("Iterable[JobReport]", parallel(delayed(play)(job) for job in jobs))
+        with interrupts_held_off():  # processes begin here, and would tell at length that they were interrupted
+            reports = cast("Iterable[JobReport]", parallel(delayed(play)(job) for job in jobs))
+        yield from reports
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -23,6 +24,7 @@ __all__ = [
     "adopt_orphans",
     "die_with_parent",
     "end_with_parent",
+    "interrupts_held_off",
     "limited_memory",
     "limited_time",
     "uninterrupted",
@@ -118,6 +120,20 @@ def uninterrupted() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def interrupts_held_off() -> Generator[None]:
+    """Have Ctrl-C wait, where the system can; processes that are begun meanwhile, and their own, never see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # when it begins, it unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end_with_parent(parent: int) -> None:
