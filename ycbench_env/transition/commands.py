@@ -99,6 +99,7 @@ def _accept(state: State, task_id: str) -> Outcome:
             # Figures that are known already; to compute them anew would take longer than all the rest.
             gates=_gates_after(state, slot, newcomer),
             active_indices=state.active_indices,  # as before: the new task is planned
+            status_counts={**state.status_counts, "planned": state.status_counts["planned"] + 1},
         )
     )
 
