@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from ycbench_agents.evaluation.evaluation_file import EVALUATION_FORMAT, key_dict
+from ycbench_agents.evaluation.ranking import exact_score_cents, rank
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.statistic import Sample
 
@@ -34,8 +34,8 @@ class LeaderboardRow:
         finished: Those played to their end.
         failed: Those ended by an error.
         bankrupt: Finished ones whose company went bankrupt.
-        score_cents: Mean of the final funds of the finished ones, to the cent (half to even), a bankrupt company
-            counting 0; None where nothing is finished.
+        score_cents: Mean over seeds of the final funds of the finished ones, to the cent (half to even), a bankrupt
+            company counting 0; None where nothing is finished.
     """
 
     policy: str
@@ -72,19 +72,19 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
 
 
 def _rank(row: LeaderboardRow) -> tuple[bool, bool, int, str]:
-    return not row.is_complete, row.score_cents is None, -(row.score_cents or 0), row.policy
+    return rank(row.policy, row.score_cents, is_complete=row.is_complete)
 
 
 def _row(policy: str, preset: str, episodes: Sequence[Episode]) -> LeaderboardRow:
-    scores = [score for episode in episodes if (score := _score_cents(episode)) is not None]
+    scores = sample_of(episodes, _score_cents)
     return LeaderboardRow(
         policy=policy,
         preset=preset,
         planned=len(episodes),
-        finished=len(scores),
+        finished=scores.tally.run,
         failed=sum(episode.status == "failed" for episode in episodes),
         bankrupt=sum(_is_bankrupt(episode) for episode in episodes),
-        score_cents=round(Fraction(sum(scores), len(scores))) if scores else None,
+        score_cents=exact_score_cents(scores.values),
     )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 import attrs
-
-from ycbench_agents.evaluation.figure.wording import dollars
 
 if TYPE_CHECKING:
     from ycbench_agents.evaluation.statistic import Interval
@@ -15,6 +14,7 @@ __all__ = [
     "NOTHING",
     "Cell",
     "clean",
+    "cost_cell",
     "count_cell",
     "duration_cell",
     "exact_dollars",
@@ -33,6 +33,8 @@ _MINUS: Final = "\u2212"
 _NONE: Final = "\u2013"
 _SMALLEST_P: Final = 0.0001
 _UNITS_S: Final = (("h", 3600.0), ("min", 60.0), ("s", 1.0), ("ms", 0.001))
+_MULTIPLES: Final = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
+_SHOWN_DIGITS: Final = 3
 
 
 def clean(text: str) -> str:
@@ -54,9 +56,14 @@ class Cell:
     order: float | str | None = None
     note: str = attrs.field(default="", converter=clean)
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is the dash of what is not defined."""
+        return self.text == _NONE
+
 
 NOTHING: Final = Cell(_NONE)
-"""The cell of what is not defined."""
+"""The cell of what is not defined; its column says why."""
 
 
 def text_cell(text: str, note: str = "") -> Cell:
@@ -109,6 +116,14 @@ def mean_cell(mean: float | None, deviation: float | None, digits: int = 2, note
     return Cell(f"{mean:,.{digits}f} \u00b1 {deviation:,.{digits}f}", mean, note)
 
 
+def cost_cell(mean_usd: float | None, deviation_usd: float | None) -> Cell:
+    """Return a mean cost in dollars, as ``mean_cell``: to the cent, below a dollar to three digits that count."""
+    digits = 2
+    if mean_usd:
+        digits = max(digits, _SHOWN_DIGITS - 1 - math.floor(math.log10(abs(mean_usd))))
+    return mean_cell(mean_usd, deviation_usd, digits)
+
+
 def duration_cell(mean_s: float | None, deviation_s: float | None) -> Cell:
     """Return a mean duration, in seconds, in the largest unit that it has one of; with the deviation, as ``mean_cell``.
 
@@ -134,5 +149,12 @@ def exact_dollars(cents: float) -> str:
 
 
 def short_dollars(cents: float) -> str:
-    """Return an amount in cents as $950, $200k, $1.27M."""
-    return dollars(cents / _CENTS)
+    """Return an amount in cents as $950, $84.0k, $1.27M, $9.00B: three digits from a thousand dollars on."""
+    dollars = cents / _CENTS
+    # Rounded first, so that what is nearly a million is $1.00M and not $1000k.
+    size = float(f"{abs(dollars):.{_SHOWN_DIGITS - 1}e}")
+    letter, unit = next((each for each in _MULTIPLES if size >= each[1]), ("", 1.0))
+    if not letter:
+        return _signed(dollars, "${:.0f}")
+    behind = max(0, _SHOWN_DIGITS - 1 - math.floor(math.log10(size / unit)))
+    return f"{_MINUS if dollars < 0 else ''}${size / unit:,.{behind}f}{letter}"

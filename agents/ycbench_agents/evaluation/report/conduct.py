@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.report.cell import (
     Cell,
+    cost_cell,
     count_cell,
     duration_cell,
-    mean_cell,
     money_cell,
     number_cell,
     percent_cell,
@@ -20,45 +20,61 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.report.part import Column
     from ycbench_agents.evaluation.report.result import PolicyResults, PresetResults
 
 __all__ = ["behaviour_table", "cost_table", "reliability_table", "task_table", "transport_table"]
 
 _HUNDRED: Final = 100
+_NO_CLIENTS: Final = "the world has no clients, or no task was accepted"
+_NO_MODEL: Final = "no turn tells of replies of a model"
+_NOBODY: Final = "nobody was asked"
 _TASKS: Final = (
     words("Policy"),
-    figures("Accepted", "Mean over seeds, as are the next five"),
-    figures("In time"),
-    figures("Late"),
-    figures("Cancelled"),
+    figures("Accepted", "Mean over seeds, as are the next six"),
+    figures("In time", "Completed within the deadline"),
+    figures("Late", "Completed behind it"),
+    figures("Cancelled", "Given up"),
     figures("Unfinished", "Planned or active at the end"),
+    figures("Overdue", "Those of the unfinished whose deadline was past: lost, and in no win rate"),
     figures("Never dispatched", "Accepted tasks on which nobody ever began to work"),
-    figures("Win rate", "Share of the completed tasks that were in time"),
-    figures("Adversarial", "Share of accepted tasks that came from adversarial clients"),
-    figures("Needed trust", "Share of the successes whose offer required trust"),
+    figures(
+        "Win rate", "Share of the completed tasks that were in time; read it beside Overdue", "no task was completed"
+    ),
+    figures("Adversarial", "Share of accepted tasks that came from adversarial clients", _NO_CLIENTS),
+    figures("Needed trust", "Share of the successes whose offer required trust", "no task was completed in time"),
     figures("Revenue", "Rewards that were booked"),
     figures("Fees", "Fees for failures"),
-    figures("Payroll"),
-    figures("Months survived", "Simulated time behind"),
+    figures("Payroll", "Salaries that were paid"),
+    figures("Months survived", "Simulated time until the end"),
 )
 _BEHAVIOUR: Final = (
     words("Policy"),
-    figures("Notes per 100 turns", "Scratchpad writes and appends that were carried out"),
-    figures("Inspects per accept", "task inspect commands for each task accept command"),
-    figures("Concurrency", "Mean number of active tasks by turn"),
-    figures("Concurrency over time", "Mean number of active tasks over simulated time"),
-    figures("Commands per turn"),
-    figures("Turns"),
-    figures("Commands"),
+    figures("Notes per 100 turns", "Scratchpad writes and appends that were carried out", "no turn was played"),
+    figures("Inspects per accept", "task inspect commands for each task accept command", "no task accept was said"),
+    figures(
+        "Concurrency",
+        "Mean over turns of the most tasks that were active at one moment of the turn, each turn with the same weight",
+        "no turn was played",
+    ),
+    figures(
+        "Concurrency over time",
+        "Mean number of active tasks over simulated time, nights and weekends included, each hour with the same weight",
+        "no simulated time passed",
+    ),
+    figures("Most at once", "The most tasks that were active at one moment of any episode (paper, section 5)"),
+    figures("Commands per turn", "Mean over seeds, as are the next two", "no turn was played"),
+    figures("Turns", "Replies of the agent"),
+    figures("Commands", "Grammatical ones, refused ones included"),
 )
 _COST: Final = (
     words("Policy"),
     figures("Bankrupt", "Finished episodes"),
     figures("Episodes", "Finished ones"),
-    figures("Cost, $", "Of an episode: mean and standard deviation over seeds"),
-    figures("Tokens", "Of prompts and replies, an episode"),
-    figures("Completion tokens", "An episode"),
-    figures("Revenue per $", "Simulated revenue for a dollar of cost"),
+    figures("Cost, $", "Of an episode: mean and standard deviation over seeds", "no turn tells its cost"),
+    figures("Tokens", "Of prompts and replies, an episode", "no turn tells its tokens"),
+    figures("Completion tokens", "Of replies, an episode", "no turn tells its tokens"),
+    figures("Revenue per $", "Simulated revenue for a dollar of cost", "the cost is not known, or it is 0"),
     figures("Turns of unknown cost", "In all; sums are too low by those"),
 )
 _RELIABILITY: Final = (
@@ -69,17 +85,21 @@ _RELIABILITY: Final = (
     figures("Failed queries", "Grammatical commands that ask and were refused"),
     figures("Empty turns", "Without any command"),
     figures("Forced advances", "Turns in which the environment moved time by itself"),
-    figures("Malformed calls", "Tool calls of a model that nobody could read"),
-    figures("Unusable replies", "Replies of a model of which nothing was run"),
+    figures("Malformed calls", "Tool calls of a model that nobody could read", _NO_MODEL),
+    figures("Unusable replies", "Replies of a model of which nothing was run", _NO_MODEL),
     figures("Commands", "Grammatical ones, to compare with"),
     figures("Turns", "To compare with"),
 )
 _TRANSPORT: Final = (
     words("Policy"),
-    figures("Runtime", "From the end of the first turn to the end of the last; mean and deviation over seeds"),
-    figures("Waiting", "For replies, an episode"),
-    figures("Retries", "Requests that were sent again, in all"),
-    figures("Faults", "On the way, in all"),
+    figures(
+        "Runtime",
+        "From the end of the first turn to the end of the last; mean and deviation over seeds",
+        "no turn was played",
+    ),
+    figures("Waiting", "For replies, an episode", _NO_MODEL),
+    figures("Retries", "Requests that were sent again, in all", _NOBODY),
+    figures("Faults", "On the way, in all", _NOBODY),
 )
 
 
@@ -98,6 +118,7 @@ def _tasks(policy: PolicyResults) -> tuple[Cell, ...]:
         number_cell(mean(lambda run: run.tasks.failed), 1),
         number_cell(mean(lambda run: run.tasks.cancelled), 1),
         number_cell(mean(lambda run: run.tasks.unfinished), 1),
+        number_cell(mean(lambda run: run.tasks.overdue), 1),
         number_cell(mean(lambda run: run.tasks.never_dispatched), 1),
         percent_cell(mean(lambda run: run.tasks.win_rate_fraction)),
         percent_cell(mean(lambda run: run.acceptance and run.acceptance.adversarial_fraction)),
@@ -123,6 +144,7 @@ def _behaviour(policy: PolicyResults) -> tuple[Cell, ...]:
         number_cell(mean(lambda run: run.behaviour.inspects_per_accept)),
         number_cell(mean(lambda run: run.behaviour.mean_concurrency_by_turn), 1),
         number_cell(mean(lambda run: run.behaviour.mean_concurrency_by_time), 1),
+        count_cell(policy.most(lambda run: run.behaviour.max_concurrency)),
         number_cell(mean(lambda run: run.behaviour.commands_per_turn)),
         number_cell(mean(lambda run: run.behaviour.turns), 1),
         number_cell(mean(lambda run: run.behaviour.commands), 1),
@@ -131,7 +153,7 @@ def _behaviour(policy: PolicyResults) -> tuple[Cell, ...]:
 
 def cost_table(results: PresetResults) -> Table | None:
     """Return what models cost (table 4 of the paper), None where no run tells; runtimes are in ``transport_table``."""
-    telling = [policy for policy in results.policies if policy.mean(_cost_usd) is not None or policy.mean(_tokens)]
+    telling = [policy for policy in results.policies if (policy.mean(_cost_usd), policy.mean(_tokens)) != (None, None)]
     silent = [policy.policy for policy in results.policies if policy.measures and policy not in telling]
     if not telling:
         return None
@@ -144,7 +166,7 @@ def _cost(policy: PolicyResults) -> tuple[Cell, ...]:
         text_cell(policy.policy),
         count_cell(policy.summary.survival.bankrupt),
         count_cell(len(policy.measures)),
-        mean_cell(policy.mean(_cost_usd), policy.deviation(_cost_usd)),
+        cost_cell(policy.mean(_cost_usd), policy.deviation(_cost_usd)),
         number_cell(policy.mean(_tokens), 0),
         number_cell(policy.mean(lambda run: run.tokens.completion), 0),
         money_cell(policy.mean(_revenue_per_usd)),
@@ -167,7 +189,7 @@ def _revenue_per_usd(run: RunMeasures) -> float | None:
 def reliability_table(presets: Sequence[PresetResults]) -> Table:
     """Return what went wrong beside the game itself, in all finished episodes of a policy; no part of the score."""
     rows = tuple(_reliability(found, results) for results in presets for found in results.policies if found.measures)
-    return _with_preset(Table("Reliability, all finished episodes", _RELIABILITY, rows), presets)
+    return _with_preset("Reliability, all finished episodes", _RELIABILITY, rows, presets)
 
 
 def _reliability(policy: PolicyResults, results: PresetResults) -> tuple[Cell, ...]:
@@ -191,7 +213,7 @@ def _reliability(policy: PolicyResults, results: PresetResults) -> tuple[Cell, .
 def transport_table(presets: Sequence[PresetResults]) -> Table:
     """Return times, retries and faults: the only figures that may differ between equal evaluations."""
     rows = tuple(_transport(found, results) for results in presets for found in results.policies if found.measures)
-    return _with_preset(Table("Times, retries and faults", _TRANSPORT, rows), presets)
+    return _with_preset("Times, retries and faults", _TRANSPORT, rows, presets)
 
 
 def _transport(policy: PolicyResults, results: PresetResults) -> tuple[Cell, ...]:
@@ -213,9 +235,11 @@ def _waiting_s(run: RunMeasures) -> float | None:
     return run.transport.latency_s
 
 
-def _with_preset(table: Table, presets: Sequence[PresetResults]) -> Table:
+def _with_preset(
+    title: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]], presets: Sequence[PresetResults]
+) -> Table:
     """Return a table whose rows name the preset in their second cell; without that where there is but one."""
-    first, *others = table.columns
+    first, *others = columns
     if len(presets) == 1:
-        return Table(table.title, table.columns, tuple((row[0], *row[2:]) for row in table.rows), table.notes)
-    return Table(table.title, (first, words("Preset"), *others), table.rows, table.notes)
+        return Table(title, tuple(columns), tuple((row[0], *row[2:]) for row in rows))
+    return Table(title, (first, words("Preset"), *others), tuple(rows))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.report.cell import clean
+from ycbench_agents.evaluation.report.comparison import comparison_part
 from ycbench_agents.evaluation.report.conduct import (
     behaviour_table,
     cost_table,
@@ -16,9 +17,10 @@ from ycbench_agents.evaluation.report.conduct import (
 )
 from ycbench_agents.evaluation.report.definition import DEFINITIONS
 from ycbench_agents.evaluation.report.drawing import drawn_figures
-from ycbench_agents.evaluation.report.leaderboard import comparison_part, leaderboard_table
+from ycbench_agents.evaluation.report.leaderboard import leaderboard_table
 from ycbench_agents.evaluation.report.origin import episode_part, origin_part
 from ycbench_agents.evaluation.report.part import Part, Section
+from ycbench_agents.evaluation.report.reading import COMPARISON_READING, CONDUCT_READING, LEADERBOARD_READING
 from ycbench_agents.evaluation.report.result import preset_results
 
 if TYPE_CHECKING:
@@ -84,16 +86,17 @@ def report_of(
     started = f"The evaluation was begun at {evaluation.provenance.origin.started}."
     sections = (
         Section("origin", "What was evaluated", (origin_part(suite, evaluation.provenance, episodes),)),
-        Section("leaderboard", "Leaderboard", _leaderboards(presets)),
+        Section("leaderboard", "Leaderboard", _leaderboards(presets), LEADERBOARD_READING),
         Section(
             "comparison",
             f"Against {clean(baseline or DEFAULT_BASELINE)}",
             tuple(
                 comparison_part(results, baseline or DEFAULT_BASELINE, _title(results, presets)) for results in presets
             ),
+            COMPARISON_READING,
         ),
         Section("figures", "Figures", _figures(suite, presets, draw)),
-        Section("conduct", "Tasks, behaviour and cost", _conduct(presets)),
+        Section("conduct", "Tasks, behaviour and cost", _conduct(presets), CONDUCT_READING),
         Section("reliability", "Reliability", _reliability(presets)),
         Section(TIMES, "Times, retries and faults", _times(presets, started)),
         Section("episodes", "Failed and missing episodes", (episode_part(episodes, is_secret=suite.is_held_out),)),

@@ -24,9 +24,9 @@ DEFINITIONS: Final[tuple[tuple[str, str], ...]] = (
     (
         "Lift",
         (
-            "Score of a policy less that of the baseline on the same seed. Its p-value is that of the exact "
-            "two-sided sign-flip test, which cannot fall below 2 / 2^n for n seeds; Holm's correction covers "
-            "a whole table."
+            "Score of a policy less that of the baseline on the same seed. Its p-value is that of the two-sided "
+            "sign-flip test, exact up to 32 seeds that are not tied, which cannot fall below 2 / 2^n for n of them; "
+            "Holm's correction covers a whole table."
         ),
     ),
     (
@@ -40,7 +40,13 @@ DEFINITIONS: Final[tuple[tuple[str, str], ...]] = (
         "Detectable",
         ("The smallest true lift that a paired t test of so many seeds finds with a power of 80%."),
     ),
-    ("Factor", "exp of the mean difference of log funds, where each episode has at least a dollar."),
+    (
+        "Factor",
+        (
+            "exp of the mean difference of log funds: how many times the baseline's funds, as a geometric mean. "
+            "Left out where an episode ended with less than a dollar."
+        ),
+    ),
     (
         "Adversarial share",
         (

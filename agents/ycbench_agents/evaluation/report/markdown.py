@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ycbench_agents.evaluation.report.content import Report
-    from ycbench_agents.evaluation.report.part import Part, Table
+    from ycbench_agents.evaluation.report.part import Part, Section, Table
 
 __all__ = ["FIGURES", "escaped", "markdown_of"]
 
@@ -37,9 +37,19 @@ def _blocks(report: Report) -> Iterator[str]:
         yield f"## {escaped(section.title)}"
         for part in section.parts:
             yield from _part(part)
+        yield from _reading(section)
     yield "## Definitions"
     yield "\n".join(f"- **{escaped(term)}**: {escaped(meaning)}" for term, meaning in report.definitions)
     yield "In full: docs/measurements.md and docs/statistics.md of ycbench-env."
+
+
+def _reading(section: Section) -> Iterator[str]:
+    """Yield how to read a section's tables, and what their columns mean: there is nothing to point at here."""
+    if not section.terms:
+        return
+    yield "**How to read this**"
+    terms = [f"**{escaped(title)}**: {escaped(note)}." for title, note in section.terms]
+    yield "\n".join(f"- {text}" for text in (*map(escaped, section.reading), *terms))
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -49,7 +59,7 @@ def _part(part: Part) -> Iterator[str]:
     for table in part.tables:
         yield f"**{escaped(table.title)}**"
         yield _table(table)
-        yield from (_paragraph(note) for note in table.notes)
+        yield from (_paragraph(note) for note in (*table.notes, table.absences) if note)
     for drawing in part.drawings:
         yield f"![{escaped(drawing.title)}]({FIGURES}/{drawing.name}.svg)"
         yield f"**{escaped(drawing.title)}.** {escaped(drawing.note)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ycbench_agents.evaluation.ranking import exact_score_cents, rank
 from ycbench_agents.evaluation.results import sample_of
 from ycbench_agents.evaluation.statistic import GroupSummary, Sample, Tally, Tiers, group_summary, spread_of, tiers
 from ycbench_agents.evaluation.statistic.sample import seed_means
@@ -37,6 +38,16 @@ class PolicyResults:
     summary: GroupSummary = attrs.field(repr=False)
     measures: Mapping[EpisodeKey, RunMeasures] = attrs.field(repr=False)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether its score counts: nothing failed and nothing is missing."""
+        return self.sample.tally.run == self.sample.tally.planned
+
+    @property
+    def score_cents(self) -> int | None:
+        """Its score to the cent, as in results.json; None where nothing is finished."""
+        return exact_score_cents(self.sample.values)
+
     def mean(self, value: Callable[[RunMeasures], float | None]) -> float | None:
         """Return the mean over seeds of a measure, a seed's being the mean over its repeats; None of none."""
         means = seed_means(self._by_seed(value))
@@ -50,6 +61,10 @@ class PolicyResults:
         """Return the sum over all episodes of a measure; None where none has it."""
         found = [each for each in map(value, self.measures.values()) if each is not None]
         return sum(found) if found else None
+
+    def most(self, value: Callable[[RunMeasures], int | None]) -> int | None:
+        """Return the largest of a measure over all episodes; None where none has it."""
+        return max((each for each in map(value, self.measures.values()) if each is not None), default=None)
 
     def _by_seed(self, value: Callable[[RunMeasures], float | None]) -> dict[str, list[float]]:
         by_seed: dict[str, list[float]] = {}
@@ -65,8 +80,8 @@ class PresetResults:
 
     Args:
         preset: Its label.
-        policies: By score, the best first; what has none comes last, as planned.
-        tiers: Which of them the intervals of their scores tell apart.
+        policies: In the order of ``rank``: complete ones first, the best score first.
+        tiers: Which of the complete ones the intervals of their scores tell apart.
     """
 
     preset: str
@@ -113,8 +128,9 @@ def _preset(
         _policy(policy.label, [episode for episode in here if episode.key.policy == policy.label], measures)
         for policy in suite.policies
     ]
-    ordered = sorted(found, key=lambda policy: (policy.summary.score.mean is None, -(policy.summary.score.mean or 0.0)))
-    return PresetResults(preset, tuple(ordered), tiers({policy.policy: policy.summary.score for policy in found}))
+    ordered = sorted(found, key=lambda policy: rank(policy.policy, policy.score_cents, is_complete=policy.is_complete))
+    complete = {policy.policy: policy.summary.score for policy in found if policy.is_complete}
+    return PresetResults(preset, tuple(ordered), tiers(complete))
 
 
 def _policy(label: str, episodes: Sequence[Episode], measures: Mapping[EpisodeKey, RunMeasures]) -> PolicyResults:

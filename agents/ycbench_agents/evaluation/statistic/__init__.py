@@ -19,7 +19,13 @@ from ycbench_agents.evaluation.statistic.interval import (
     student_interval,
 )
 from ycbench_agents.evaluation.statistic.pairing import Pair, Pairing, pair_by_seed
-from ycbench_agents.evaluation.statistic.permutation import EXACT_LIMIT, SignFlipTest, sign_flip_test
+from ycbench_agents.evaluation.statistic.permutation import (
+    EXACT_LIMIT,
+    SignFlipTest,
+    pairs_needed,
+    sign_flip_floor,
+    sign_flip_test,
+)
 from ycbench_agents.evaluation.statistic.power import (
     DetectableDifference,
     minimal_detectable_difference,
@@ -79,7 +85,9 @@ __all__ = [
     "minimal_detectable_difference",
     "pair_by_seed",
     "paired_power",
+    "pairs_needed",
     "score",
+    "sign_flip_floor",
     "sign_flip_test",
     "spread_of",
     "student_interval",

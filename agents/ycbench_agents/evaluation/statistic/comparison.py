@@ -181,10 +181,13 @@ class FamilyComparison(Result):
     Args:
         comparisons: Each comparison by the candidate's name, in the order given.
         holm: The sign-flip p-values of their scores, adjusted for being many.
+        floors: The floors of these p-values, adjusted likewise: no result with the same ties gives a smaller adjusted
+            one.
     """
 
     comparisons: Mapping[str, Comparison]
     holm: HolmFamily
+    floors: HolmFamily
 
 
 def compare_family(
@@ -198,4 +201,10 @@ def compare_family(
         settings: As in ``compare``.
     """
     comparisons = {name: compare(sample, baseline, settings) for name, sample in candidates.items()}
-    return FamilyComparison(comparisons, holm({name: found.score.sign_flip.p for name, found in comparisons.items()}))
+    tests = {name: found.score.sign_flip for name, found in comparisons.items()}
+    return FamilyComparison(
+        comparisons,
+        holm({name: test.p for name, test in tests.items()}),
+        # Holm's step-down grows with each p-value, so it is smallest where all of them are.
+        holm({name: test.floor for name, test in tests.items()}),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.statistic.settings import StatisticSettings
 
-__all__ = ["EXACT_LIMIT", "SignFlipTest", "sign_flip_floor", "sign_flip_test"]
+__all__ = ["EXACT_LIMIT", "SignFlipTest", "pairs_needed", "sign_flip_floor", "sign_flip_test"]
 
 EXACT_LIMIT: Final = 32
 """Most differences other than 0 for which all sign flips are counted."""
@@ -53,6 +54,11 @@ class SignFlipTest(Result):
 def sign_flip_floor(count: int) -> float | None:
     """Return the smallest exact p of so many differences, ``2 / 2**n``; None of none."""
     return 2.0 ** (1 - count) if count else None
+
+
+def pairs_needed(p: float) -> int:
+    """Return the fewest differences other than 0 whose exact p can be as small as this, which is above 0."""
+    return max(1, math.ceil(1 - math.log2(p)))
 
 
 def sign_flip_test(differences: Sequence[float], settings: StatisticSettings = DEFAULT_SETTINGS) -> SignFlipTest:

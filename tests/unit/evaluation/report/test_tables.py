@@ -13,8 +13,9 @@ from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.heldout import SeedHash
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import ReportError, report_of
+from ycbench_agents.evaluation.report.cell import cost_cell
+from ycbench_agents.evaluation.report.comparison import times
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
-from ycbench_agents.evaluation.report.leaderboard import times
 from ycbench_agents.evaluation.report.origin import origin_part
 
 if TYPE_CHECKING:
@@ -68,17 +69,19 @@ def test_what_failed_or_is_missing_is_counted_and_named_and_enters_no_mean(hand:
         "1",
         "1",
         "1",
-        "$100,000.00",
+        "($100,000.00)",
     ]
     failed, missing = tables(report, "episodes")
     assert [[cell.text for cell in line] for line in failed.rows] == [
         ["greedy, reference, seed 2", "MemoryError: no room"]
     ]
     assert [[cell.text for cell in line] for line in missing.rows] == [["greedy, reference, seed 3", "not begun"]]
-    assert tables(report, "leaderboard")[0].notes == (
-        "Without a tier, since there is no interval: greedy.",
-        "Seeds without a finished episode, which no mean counts: greedy (seed 2, 3).",
+    below, seeds = tables(report, "leaderboard")[0].notes
+    assert below == (
+        "Below the others and without a tier, since episodes failed or are missing, so that a score in brackets may be "
+        "that of the easier seeds: greedy."
     )
+    assert seeds == "Seeds without a finished episode, which no mean counts: greedy (seed 2, 3)."
 
 
 def test_comparisons_are_paired_by_seed_with_the_exact_p_and_its_floor(hand: Bench) -> None:
@@ -86,15 +89,14 @@ def test_comparisons_are_paired_by_seed_with_the_exact_p_and_its_floor(hand: Ben
     hand.add("mixed", 11_000_000, 22_000_000, 29_000_000)
     [table] = tables(made(hand), "comparison")
     row = rows(table)["expert"]
-    assert row["Lift"] == "$30k"
-    assert row["Median lift"] == "$30k"
+    assert row["Lift"] == "$30.0k"
+    assert row["Median lift"] == "$30.0k"
     assert row["Lift, %"] == "15"
     assert [row[name] for name in ("p", "Floor of p", "Holm p")] == ["0.2500", "0.2500", "0.5000"]
     assert (row["Win rate"], row["Won, tied, lost"], row["Seeds"]) == ("100%", "3, 0, 0", "3")
     mixed = rows(table)["mixed"]
     assert [mixed[name] for name in ("p", "Floor of p", "Holm p")] == ["0.7500", "0.2500", "0.7500"]
     assert (mixed["Win rate"], mixed["Won, tied, lost"]) == ("67%", "2, 0, 1")
-    assert "smallest possible p is 0.25" in table.notes[0]
 
 
 def test_seeds_that_one_of_the_two_lacks_are_named(hand: Bench) -> None:
@@ -113,24 +115,30 @@ def test_without_a_baseline_the_report_says_what_to_do(hand: Bench) -> None:
 
 
 def test_another_baseline_can_be_named(hand: Bench) -> None:
-    hand.add("greedy", 1, 2, 3).add("idle", 1, 1, 1)
+    hand.add("greedy", 1, 2, -3).add("idle", 1, 1, 1)
     [table] = tables(made(hand, "idle"), "comparison")
     assert list(rows(table)) == ["greedy"]
-    assert rows(table)["greedy"]["Factor"].endswith("*")
-    assert table.notes[1].startswith("* Has episodes with less than a dollar")
+    assert (rows(table)["greedy"]["Factor"], rows(table)["greedy"]["Survival lift, points"]) == ("\u2013", "\u221233")
+    assert table.absences == (
+        "A dash (\u2013) says that there is nothing to show. Factor: an episode ended with less than $1; what such a "
+        "one counts decides the ratio, so read survival."
+    )
 
 
 def test_behaviour_and_tasks_are_means_over_seeds_and_reliability_is_a_sum(hand: Bench, make_run: MakeRun) -> None:
     other = make_run(3_000_000)
-    other = attrs.evolve(other, behaviour=attrs.evolve(other.behaviour, turns=100, inspects=0))
+    other = attrs.evolve(other, behaviour=attrs.evolve(other.behaviour, turns=100, inspects=0, max_concurrency=16))
+    other = attrs.evolve(other, tasks=attrs.evolve(other.tasks, unfinished=2, overdue=1))
     hand.add("greedy", 1_000_000, other)
     report = made(hand)
     tasks, behaviour = tables(report, "conduct")
     assert rows(tasks)["greedy"]["Win rate"] == "67%"
     assert rows(tasks)["greedy"]["Adversarial"] == "25%"
-    assert rows(tasks)["greedy"]["Revenue"] == "$50k"
+    assert rows(tasks)["greedy"]["Revenue"] == "$50.0k"
+    assert (rows(tasks)["greedy"]["Unfinished"], rows(tasks)["greedy"]["Overdue"]) == ("1.0", "0.5")
     row = rows(behaviour)["greedy"]
     assert (row["Notes per 100 turns"], row["Inspects per accept"], row["Commands per turn"]) == ("3.0", "0.50", "3.00")
+    assert [row[name] for name in ("Concurrency", "Concurrency over time", "Most at once")] == ["1.5", "1.2", "16"]
     reliability = rows(tables(report, "reliability")[0])["greedy"]
     assert (reliability["Invalid commands"], reliability["Forced advances"], reliability["Turns"]) == (
         "14",
@@ -147,6 +155,14 @@ def test_cost_is_shown_of_runs_that_tell_it_and_the_others_are_named(hand: Bench
     row = rows(table)["model"]
     assert (row["Cost, $"], row["Tokens"], row["Revenue per $"]) == ("2.00 \u00b1 1.41", "1,000", "$33.3k")
     assert table.notes == ("No run tells of tokens or cost: greedy.",)
+
+
+def test_a_cost_of_less_than_a_cent_is_shown_with_three_digits() -> None:
+    costs = [(0.0270, 0.001), (0.0251, None), (0.00122, 0.0001), (0.999, 0.5), (12.345, 0.1), (0.0, 0.0), (None, None)]
+    assert [cost_cell(*each).text for each in costs] == [
+        *("0.0270 \u00b1 0.0010", "0.0251", "0.00122 \u00b1 0.00010", "0.999 \u00b1 0.500", "12.35 \u00b1 0.10"),
+        *("0.00 \u00b1 0.00", "\u2013"),
+    ]
 
 
 def test_rows_name_the_preset_where_there_are_several(hand: Bench) -> None:
@@ -189,7 +205,11 @@ def test_six_seeds_can_show_something_and_overlaps_across_tiers_are_named(hand: 
     report = made(hand)
     [compared] = tables(report, "comparison")
     assert rows(compared)["best"]["p"] == rows(compared)["best"]["Floor of p"] == "0.0312"
-    assert compared.notes == ()
+    [note] = compared.notes
+    assert note == (
+        "Holm p cannot reach 0.05, though p can, since it allows for all 3 policies of this table: best, near, below "
+        "(at least 0.09375). It takes 7 seeds without a tie."
+    )
     [board] = tables(report, "leaderboard")
     assert {name: row["Tier"] for name, row in rows(board).items()} == {
         "best": "1",

@@ -147,6 +147,7 @@ def test_a_family_is_corrected_for_being_many_and_counts_who_has_no_pair() -> No
     assert broke.holm.adjusted("a") == broke.comparisons["a"].score.sign_flip.p == 1
     assert broke.comparisons["a"].funds.sign_flip.p == 0.5
     assert (found.holm.size, found.holm.undefined) == (2, 1)
+    assert (found.floors.adjusted("good"), found.floors.adjusted("absent")) == (4 / 2**6, None)
     assert found.comparisons["absent"].candidate == Tally(failed=1)
     assert decode(encode(found.to_json()), "it") == found.to_json()
     assert list(found.comparisons) == ["good", "absent"]

@@ -14,6 +14,9 @@ from ycbench_agents.evaluation.statistic import (
     EXACT_LIMIT,
     StatisticError,
     StatisticSettings,
+    holm,
+    pairs_needed,
+    sign_flip_floor,
     sign_flip_test,
 )
 
@@ -133,3 +136,20 @@ def test_drawn_flips_never_give_a_p_of_zero() -> None:
 def test_a_difference_that_is_none_is_refused() -> None:
     with pytest.raises(StatisticError, match="difference 2: got nan"):
         sign_flip_test([1, float("nan")])
+
+
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=7), min_size=1, max_size=5))
+def test_no_adjusted_p_is_below_the_adjusted_floors_and_clear_lifts_of_all_reach_them(lifts: list[list[int]]) -> None:
+    found = [sign_flip_test(each) for each in lifts]
+    clear = [sign_flip_test([abs(lift) for lift in each]) for each in lifts]
+    floors = holm({str(place): test.floor for place, test in enumerate(found)})
+    adjusted = holm({str(place): test.p for place, test in enumerate(found)})
+    for one, floor in zip(adjusted.members, floors.members, strict=True):
+        assert known(one.adjusted) >= known(floor.adjusted)
+    assert holm({str(place): test.p for place, test in enumerate(clear)}) == floors
+
+
+@pytest.mark.parametrize(("p", "pairs"), [(1.0, 1), (0.25, 3), (0.24, 4), (0.05, 6), (0.05 / 9, 9), (1e-4, 15)])
+def test_the_fewest_pairs_for_a_p_are_those_whose_floor_is_at_most_that(p: float, pairs: int) -> None:
+    assert pairs_needed(p) == pairs
+    assert known(sign_flip_floor(pairs)) <= p < (sign_flip_floor(pairs - 1) or 2)

@@ -1,5 +1,17 @@
 "use strict";
 
+// Tables that are wider than their box say so, and fade where there is more to the right.
+function mark(box) {
+  box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+  box.classList.toggle("more", box.scrollWidth > box.clientWidth + box.scrollLeft + 1);
+}
+
+const sizes = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+for (const box of document.querySelectorAll(".box")) {
+  sizes.observe(box);
+  box.addEventListener("scroll", () => mark(box), { passive: true });
+}
+
 // Sorts the tables: a first press on a heading sorts upwards (numbers downwards), the next one the other way.
 function compare(one, other, isNumber) {
   return isNumber ? Number(one) - Number(other) : one < other ? -1 : one > other ? 1 : 0;
