@@ -1,6 +1,7 @@
 """Figures of an evaluation: each a function that draws a tidy frame into axes (docs/report.md)."""
 
 from ycbench_agents.evaluation.figure.canvas import Frame, Panels, applied, new_panels, png_of, svg_of
+from ycbench_agents.evaluation.figure.catalogue import FigurePlan, figure_plans
 from ycbench_agents.evaluation.figure.context import draw_funds_by_context, funds_by_context
 from ycbench_agents.evaluation.figure.failure import draw_failure_causes
 from ycbench_agents.evaluation.figure.funds import FundsScale, draw_funds_by_month, draw_legend, funds_scale
@@ -12,10 +13,12 @@ from ycbench_agents.evaluation.figure.range import (
     draw_revenue_per_dollar,
     draw_trusted_share,
 )
+from ycbench_agents.evaluation.figure.seeds import funds_by_seed
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
 
 __all__ = [
     "HOUSE_STYLE",
+    "FigurePlan",
     "FigureStyle",
     "Frame",
     "FundsScale",
@@ -33,7 +36,9 @@ __all__ = [
     "draw_legend",
     "draw_revenue_per_dollar",
     "draw_trusted_share",
+    "figure_plans",
     "funds_by_context",
+    "funds_by_seed",
     "funds_scale",
     "looks",
     "new_panels",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Frame", "Panels", "applied", "new_panels", "png_of", "svg_of"]
+__all__ = ["ALONE", "Frame", "Panels", "Shared", "applied", "new_panels", "png_of", "svg_of"]
 
 _DPI: Final = 200
 _FALLBACK: Final = "'DejaVu Sans', Verdana, sans-serif"  # a browser may not have the first
@@ -50,6 +50,23 @@ class Frame:
     right: float
     top: float
     bottom: float
+
+
+@attrs.frozen
+class Shared:
+    """Room outside of all panels, in inches.
+
+    Args:
+        left: On their left.
+        below: Between them and the foot.
+    """
+
+    left: float = 0.0
+    below: float = 0.0
+
+
+ALONE: Final = Shared()
+"""No such room: each panel has labels of its own."""
 
 
 @attrs.frozen
@@ -91,7 +108,7 @@ def applied(style: FigureStyle = HOUSE_STYLE, salt: str = "ycbench", *, transpar
         yield
 
 
-def new_panels(frame: Frame, count: int = 1, across: int = 1, foot: float = 0.0) -> Panels:
+def new_panels(frame: Frame, count: int = 1, across: int = 1, foot: float = 0.0, shared: Shared = ALONE) -> Panels:
     """Return a figure with empty axes of a fixed size each; to be called within ``applied``.
 
     Args:
@@ -99,20 +116,21 @@ def new_panels(frame: Frame, count: int = 1, across: int = 1, foot: float = 0.0)
         count: Number of panels.
         across: How many stand beside each other.
         foot: Height of what stands below them all, in inches.
+        shared: Room for labels that all of a row or column share.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- as above
     from matplotlib.figure import Figure  # noqa: PLC0415 -- as above
 
     down = -(-count // across)
     cell = (frame.left + frame.width + frame.right, frame.top + frame.height + frame.bottom)
-    width, height = across * cell[0], down * cell[1] + foot
+    width, height = shared.left + across * cell[0], down * cell[1] + shared.below + foot
     figure = Figure((width, height))
     figure.set_layout_engine("none")
     FigureCanvasAgg(figure)
     axes: list[Axes] = []
     for place in range(count):
         row, column = divmod(place, across)
-        x, y = column * cell[0] + frame.left, height - (row + 1) * cell[1] + frame.bottom
+        x, y = shared.left + column * cell[0] + frame.left, height - (row + 1) * cell[1] + frame.bottom
         axes.append(figure.add_axes((x / width, y / height, frame.width / width, frame.height / height)))
     below = figure.add_axes((0.02, 0.0, 0.96, foot / height)) if foot else None
     return Panels(figure, tuple(axes), below)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ycbench_agents.evaluation.statistic.sample import seed_means, seed_order
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
 
-__all__ = ["SeedMeans", "means_by_seed", "numbers", "seeds_of", "texts", "values_of"]
+__all__ = ["SeedMeans", "means_by_seed", "numbers", "seed_names", "seeds_of", "texts", "values_of"]
+
+_SEED_LETTERS: Final = 8  # of hashes, which have twenty
 
 SeedMeans = dict[str, dict[str, float]]
 """By policy, in the order of the frame, and seed: the mean over repeats of the values that are defined."""
@@ -67,3 +69,9 @@ def means_by_seed(policies: Sequence[str], seeds: Sequence[str], values: Sequenc
 def seeds_of(frame: pd.DataFrame) -> list[str]:
     """Return the seeds of a frame in their order: numbers by size, then other texts."""
     return sorted(set(texts(frame, "seed")), key=seed_order)
+
+
+def seed_names(seeds: Sequence[str]) -> list[str]:
+    """Return short names of seeds: their first eight letters, where these tell all of them apart."""
+    short = [seed[:_SEED_LETTERS] for seed in seeds]
+    return short if len(set(short)) == len(set(seeds)) else list(seeds)

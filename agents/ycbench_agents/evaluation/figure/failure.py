@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
 from ycbench_agents.evaluation.figure.column import numbers, texts
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, told_apart
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
-from ycbench_agents.evaluation.figure.wording import percent, shortened
+from ycbench_agents.evaluation.figure.wording import percent
 from ycbench_agents.evaluation.measurement import FAILURE_CAUSES
 
 if TYPE_CHECKING:
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
-__all__ = ["draw_failure_causes"]
+__all__ = ["CauseLook", "cause_looks", "draw_failure_causes"]
 
 _WORDS: Final = {
     "adversarial_client": "adversarial client",
@@ -26,6 +30,7 @@ _WORDS: Final = {
     "out_of_reach": "out of reach",
 }
 _WORTH_A_NUMBER: Final = 0.09  # of the width
+_HEIGHT: Final = 0.66  # of a row
 
 
 def draw_failure_causes(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
@@ -41,7 +46,8 @@ def draw_failure_causes(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUS
         _draw_row(ax, place, by_cause, style)
     ax.set_xlim(0, 1)
     ax.set_ylim(max(len(counts), 1) - 0.5, -0.5)
-    ax.set_yticks(range(len(counts)), [shortened(policy) for policy in counts])
+    names = told_apart(counts, LABEL_INCHES, style.size)
+    ax.set_yticks(range(len(counts)), [names[policy] for policy in counts])
     ax.tick_params(axis="y", length=0, labelcolor=style.ink)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.set_xlabel("Share of failed tasks, their number behind")
@@ -59,23 +65,35 @@ def _counts(frame: pd.DataFrame) -> dict[str, dict[str, int]]:
     return {policy: by_cause for policy, by_cause in counts.items() if any(by_cause.values())}
 
 
-def _colours(style: FigureStyle) -> dict[str, tuple[str, float]]:
-    """Return colour and strength of each cause; the kinds of incapable teams share a colour."""
-    return {
-        "adversarial_client": (style.warning, 0.55),
-        "over_committed": (style.accent, 0.55),
-        "late_dispatch": (style.grey, 0.5),
-        "understaffed": (style.grey, 0.32),
-        "out_of_reach": (style.grey, 0.16),
-    }
+@attrs.frozen
+class CauseLook:
+    """How one cause is drawn: a fill of some strength, a hatch and an edge in the full colour."""
+
+    colour: str
+    strength: float
+    hatch: str = ""
+
+
+def cause_looks(style: FigureStyle = HOUSE_STYLE) -> dict[str, CauseLook]:
+    """Return how each cause is drawn: told apart in any kind of sight, letters on it readable, light and dark.
+
+    The three kinds of teams that were not able to make it are paler, or hatched.
+    """
+    looks = (
+        CauseLook(style.warning, 0.6),
+        CauseLook(style.accent, 0.6),
+        CauseLook(style.colours[4], 0.3),
+        CauseLook(style.accent, 0.3, "////"),
+        CauseLook(style.grey, 0.5, "...."),
+    )
+    return dict(zip(FAILURE_CAUSES, looks, strict=True))
 
 
 def _draw_row(ax: Axes, place: int, by_cause: dict[str, int], style: FigureStyle) -> None:
-    total, left = sum(by_cause.values()), 0.0
-    for cause in FAILURE_CAUSES:
+    total, left, looks = sum(by_cause.values()), 0.0, cause_looks(style)
+    for cause in (each for each in FAILURE_CAUSES if by_cause[each]):
         share = by_cause[cause] / total
-        colour, strength = _colours(style)[cause]
-        ax.barh(place, share, left=left, height=0.66, color=colour, alpha=strength, linewidth=0)
+        _draw_piece(ax, (left, place - _HEIGHT / 2), (share, _HEIGHT), looks[cause])
         if share > _WORTH_A_NUMBER:
             middle = left + share / 2
             ax.text(middle, place, percent(share), size=style.size - 1, color=style.ink, ha="center", va="center")
@@ -83,11 +101,31 @@ def _draw_row(ax: Axes, place: int, by_cause: dict[str, int], style: FigureStyle
     ax.text(1.03, place, f"{total:,}", color=style.ink, va="center", clip_on=False)
 
 
+def _draw_piece(
+    ax: Axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    look: CauseLook,
+    transform: Transform | None = None,
+) -> None:
+    """Draw a rectangle that stands for a cause; in the axes' data, or as a transform has it."""
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 -- an extra, and slow to import
+
+    edges = {"facecolor": "none", "edgecolor": look.colour, "linewidth": 0.8}
+    hatches = {"facecolor": "none", "edgecolor": look.colour, "alpha": 0.45, "linewidth": 0, "hatch": look.hatch}
+    # One on the other: an SVG has no lighter ground below a hatch.
+    fills = [{"color": look.colour, "alpha": look.strength, "linewidth": 0}, *[hatches] * bool(look.hatch), edges]
+    for fill in fills:
+        piece = Rectangle(corner, *size, clip_on=False, transform=transform or ax.transData, **fill)  # pyright: ignore[reportArgumentType] -- untyped keywords
+        ax.add_patch(piece)
+
+
 def _draw_key(ax: Axes, style: FigureStyle) -> None:
     """Draw which colour is which cause above the rows, in inches from the top of the axes."""
-    height = ax.get_window_extent().height / ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess] -- axes are on a figure
-    for number, cause in enumerate(FAILURE_CAUSES):
-        colour, strength = _colours(style)[cause]
-        x, y = (number % 3) * 0.5 - 0.4, 1 + (0.34 - 0.2 * (number // 3)) / height
-        ax.plot(x, y, "s", ms=7, color=colour, alpha=strength, mew=0, transform=ax.transAxes, clip_on=False)
-        ax.text(x + 0.03, y, _WORDS[cause], size=style.size - 0.5, va="center", transform=ax.transAxes)
+    dots = ax.get_figure(root=True).dpi  # pyright: ignore[reportOptionalMemberAccess] -- axes are on a figure
+    width, height = ax.get_window_extent().width / dots, ax.get_window_extent().height / dots
+    for number, (cause, look) in enumerate(cause_looks(style).items()):
+        x, y = ((number % 3) * 1.5 - 1.25) / width, 1 + (0.28 - 0.2 * (number // 3)) / height
+        _draw_piece(ax, (x, y), (0.17 / width, 0.11 / height), look, ax.transAxes)
+        middle = y + 0.055 / height
+        ax.text(x + 0.23 / width, middle, _WORDS[cause], size=style.size - 0.5, va="center", transform=ax.transAxes)

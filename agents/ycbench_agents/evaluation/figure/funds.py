@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, texts
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width, told_apart
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
-from ycbench_agents.evaluation.figure.wording import dollars, round_dollars, shortened
+from ycbench_agents.evaluation.figure.wording import dollars, round_dollars
 from ycbench_agents.figure import spread_apart
 
 if TYPE_CHECKING:
@@ -22,16 +23,18 @@ if TYPE_CHECKING:
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
 
-__all__ = ["FundsScale", "draw_funds_by_month", "draw_legend", "funds_scale"]
+__all__ = ["FundsScale", "draw_funds_by_month", "draw_legend", "funds_scale", "label_curves"]
 
 _CENTS: Final = 100
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MOST_TICKS: Final = 5
+_TICK_ROOM: Final = 1.6  # heights of letters that a tick of funds needs
 _STEPS: Final = (1, 2, 3, 4, 6, 12, 24, 60, 120)
 _HEADROOM: Final = 1.05
 _WIDE: Final = 5  # times the starting capital, from which on a square-root scale is easier to read
 _NICE: Final = (1, 2.5, 5, 10)
 _TICK_GAP: Final = 0.13  # likewise of ticks
+_LEGEND_COLUMNS: Final = 3
 _GAP: Final = 0.072  # least distance of labels, as a part of the height
 
 
@@ -49,15 +52,21 @@ class FundsScale:
     is_root: bool
     months: int
 
-    def ticks(self) -> list[float]:
-        """Return amounts to mark, in dollars: even steps, or about as many that grow quadratically."""
+    def ticks(self, gap: float = _TICK_GAP) -> list[float]:
+        """Return amounts to mark, in dollars: even steps, or about as many that grow quadratically.
+
+        Args:
+            gap: Distance that they need, as a part of the height.
+        """
         if not self.is_root:
-            step = _nice(self.top / 4)
+            step = next(
+                step for parts in (4, 3, 2, 1) if (step := _nice(self.top / parts)) / self.top >= gap or parts == 1
+            )
             return [step * place for place in range(int(self.top / step) + 1)]
         ticks = [0.0]
         for place in range(1, 5):
             tick = _nice(self.top * (place / 4) ** 2)
-            if math.sqrt(tick / self.top) - math.sqrt(ticks[-1] / self.top) > _TICK_GAP:
+            if math.sqrt(tick / self.top) - math.sqrt(ticks[-1] / self.top) > gap:
                 ticks.append(tick)
         return ticks
 
@@ -137,18 +146,27 @@ def _draw_axes(ax: Axes, frame: pd.DataFrame, scale: FundsScale, style: FigureSt
         ax.set_yscale("function", functions=(_root, _square))
     ax.set_xlim(0, scale.months)
     ax.set_ylim(0, scale.top)
-    ticks = scale.ticks()
+    width, height = _inches(ax)
+    ticks = scale.ticks(max(_TICK_GAP, _TICK_ROOM * style.size / 72 / height))
     ax.set_yticks(ticks, [round_dollars(tick) for tick in ticks])
     ax.set_yticks([], minor=True)
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=True, axis="y")
     labels = _month_labels(frame)
-    step = next((step for step in _STEPS if scale.months <= step * (_MOST_TICKS - 1)), _STEPS[-1])
+    most = min(_MOST_TICKS, 1 + int(width / (text_width("Start", style.size) + 0.08)))
+    step = next((step for step in _STEPS if scale.months <= step * (most - 1)), _STEPS[-1])
     places = range(0, scale.months + 1, step)
     ax.set_xticks(list(places), [labels.get(place, "") for place in places])
     ax.set_xlabel("End of month")
     ax.set_title("Mean funds, square-root scale" if scale.is_root else "Mean funds", loc="left", color=style.grey)
     ax.spines["bottom"].set_color(style.grey)
+
+
+def _inches(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes, in inches."""
+    figure, box = ax.get_figure(root=True), ax.get_window_extent()
+    dots = 72.0 if figure is None else figure.dpi
+    return box.width / dots, box.height / dots
 
 
 def _month_labels(frame: pd.DataFrame) -> dict[int, str]:
@@ -180,25 +198,40 @@ def _draw_start(ax: Axes, frame: pd.DataFrame, style: FigureStyle) -> None:
 
 
 def _draw_labels(ax: Axes, finals: Mapping[str, float], look: Mapping[str, PolicyLook], style: FigureStyle) -> None:
-    """Write each label where its curve ends, or as near as the others leave room, with a line to it."""
-    ordered = sorted(finals, key=lambda policy: finals[policy])
-    to_axes = ax.transAxes.inverted()
-    ends = [float(to_axes.transform(ax.transData.transform((0.0, finals[policy])))[1]) for policy in ordered]
-    for policy, end, height in zip(ordered, ends, spread_apart(ends, _GAP), strict=True):
-        colour = look[policy].colour
-        ax.plot([1.0, 1.03], [end, height], transform=ax.transAxes, color=style.grey, lw=0.6, clip_on=False)
-        label = f"{shortened(policy)}  {dollars(finals[policy])}"
-        ax.text(1.04, height, label, transform=ax.transAxes, color=colour, size=style.size - 0.5, va="center")
+    names, end = told_apart(finals, LABEL_INCHES, style.size - 0.5), ax.get_xlim()[1]
+    labels = {
+        f"{names[policy]}  {dollars(final)}": (end, final, look[policy].colour) for policy, final in finals.items()
+    }
+    label_curves(ax, labels, style)
+
+
+def label_curves(ax: Axes, ends: Mapping[str, tuple[float, float, str]], style: FigureStyle = HOUSE_STYLE) -> None:
+    """Write each label beside the axes, as near to its curve's end as the others leave room, with a line to it.
+
+    Args:
+        ax: The axes, whose limits are set.
+        ends: Where curves end, and their colours, by label.
+        style: Letters.
+    """
+    to_axes = ax.transData + ax.transAxes.inverted()
+    ordered = sorted(ends, key=lambda label: ends[label][1])
+    points = [to_axes.transform(ends[label][:2]) for label in ordered]
+    heights = spread_apart([float(y) for _, y in points], _GAP)
+    for label, (x, y), height in zip(ordered, points, heights, strict=True):
+        ax.plot([float(x), 1.03], [float(y), height], transform=ax.transAxes, color=style.grey, lw=0.6, clip_on=False)
+        look = {"color": ends[label][2], "size": style.size - 0.5, "va": "center"}
+        ax.text(1.04, height, label, transform=ax.transAxes, **look)  # pyright: ignore[reportArgumentType] -- untyped keywords
 
 
 def draw_legend(ax: Axes, policies: Sequence[str], style: FigureStyle = HOUSE_STYLE) -> None:
     """Draw which policy has which curve, in three columns; for panels without room for names."""
     ax.set_axis_off()
-    ax.set_xlim(0, 3)
-    rows = max(1, -(-len(policies) // 3))
+    ax.set_xlim(0, _LEGEND_COLUMNS)
+    rows = max(1, -(-len(policies) // _LEGEND_COLUMNS))
     ax.set_ylim(rows, 0)
-    look = looks(policies, style)
+    look, size = looks(policies, style), style.size - 0.5
+    names = told_apart(policies, min(LABEL_INCHES, 0.8 * _inches(ax)[0] / _LEGEND_COLUMNS), size)
     for place, policy in enumerate(policies):
         column, row = divmod(place, rows)
         ax.plot([column, column + 0.12], [row + 0.5] * 2, color=look[policy].colour, ls=look[policy].dashes)
-        ax.text(column + 0.15, row + 0.5, shortened(policy), size=style.size - 0.5, va="center")
+        ax.text(column + 0.15, row + 0.5, names[policy], size=size, va="center")

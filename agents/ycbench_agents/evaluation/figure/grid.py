@@ -1,17 +1,15 @@
 """Grids of cells: client policies by seed, trust by client, calls by command (figures 3b, 4b and 9 of the paper)."""
 
-# matplotlib's stubs leave **kwargs untyped, which strict mode reports at every call:
-# pyright: reportUnknownMemberType=false
-
 from __future__ import annotations
 
 import math
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, seeds_of, texts
+from ycbench_agents.evaluation.figure.cells import STRONGEST, Cell, Grid, draw_grid
+from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, seed_names, seeds_of, texts
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
-from ycbench_agents.evaluation.figure.wording import multiple, shortened
+from ycbench_agents.evaluation.figure.wording import multiple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
 
-__all__ = ["draw_calls", "draw_client_policy", "draw_final_trust"]
+__all__ = [
+    "calls_grid",
+    "client_policy_grid",
+    "draw_calls",
+    "draw_client_policy",
+    "draw_final_trust",
+    "final_trust_grid",
+]
 
-_STRONGEST: Final = 0.55  # up to which dark letters on light cells, and light ones on dark cells, stay readable
-_TILTED: Final = 4  # columns, from which on their names are tilted
+_CLIENT_INCHES: Final = 1.9  # for the name of one
 _CLIENT_POLICIES: Final = ("both", "select", "avoid", "none")
 
 
@@ -35,6 +39,11 @@ def draw_client_policy(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE
             are named one beside the other.
         style: Colours and letters.
     """
+    draw_grid(ax, client_policy_grid(frame, style), style)
+
+
+def client_policy_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:
+    """Return what ``draw_client_policy`` draws; narrow cells have first letters."""
     found: dict[tuple[str, str], list[str]] = {}
     for policy, seed, kind in zip(
         texts(frame, "policy"), texts(frame, "seed"), texts(frame, "client_policy"), strict=True
@@ -42,11 +51,14 @@ def draw_client_policy(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE
         kinds = found.setdefault((policy, seed), [])
         kinds.extend([kind] if kind not in kinds else [])
     rows, columns = list(dict.fromkeys(texts(frame, "policy"))), seeds_of(frame)
+    cells: list[Cell] = []
     for (policy, seed), kinds in found.items():
-        colour, strength = _client_policy_look(kinds, style)
-        words = ", ".join(kind for kind in _CLIENT_POLICIES if kind in kinds)
-        _draw_cell(ax, columns.index(seed), rows.index(policy), words, colour, strength, style)
-    _draw_names(ax, rows, [f"seed {seed[:8]}" for seed in columns], style)
+        words = [kind for kind in _CLIENT_POLICIES if kind in kinds]
+        brief = "".join(word[0] for word in words)
+        place = (columns.index(seed), rows.index(policy))
+        cells.append(Cell(*place, ", ".join(words), *_client_policy_look(kinds, style), brief))
+    key = ", ".join(f"{kind[0]} {kind}" for kind in _CLIENT_POLICIES)
+    return Grid(tuple(rows), tuple(f"seed {seed}" for seed in seed_names(columns)), tuple(cells), key)
 
 
 def _client_policy_look(kinds: Sequence[str], style: FigureStyle) -> tuple[str, float]:
@@ -64,6 +76,11 @@ def draw_final_trust(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_S
         frame: Rows of policy, seed, client, is_adversarial and final_trust.
         style: Colours and letters.
     """
+    draw_grid(ax, final_trust_grid(frame, style), style)
+
+
+def final_trust_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:
+    """Return what ``draw_final_trust`` draws."""
     hostile = dict(zip(texts(frame, "client"), texts(frame, "is_adversarial"), strict=True))
     columns = sorted(hostile, key=lambda client: (hostile[client] == "False", list(hostile).index(client)))
     pairs = [f"{p}\0{c}" for p, c in zip(texts(frame, "policy"), texts(frame, "client"), strict=True)]
@@ -71,11 +88,13 @@ def draw_final_trust(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_S
     rows = list(dict.fromkeys(texts(frame, "policy")))
     values = {(p, c): fmean(means[f"{p}\0{c}"].values()) for p in rows for c in columns if means.get(f"{p}\0{c}")}
     most = max(values.values(), default=1.0) or 1.0
+    cells: list[Cell] = []
     for (policy, client), value in values.items():
         colour = style.accent if hostile[client] == "False" else style.warning
         place = (columns.index(client), rows.index(policy))
-        _draw_cell(ax, *place, f"{value:.1f}", colour, _STRONGEST * max(value, 0.0) / most, style)
-    _draw_names(ax, rows, [f"{client}{' (adv.)' * (hostile[client] != 'False')}" for client in columns], style)
+        cells.append(Cell(*place, f"{value:.1f}", colour, STRONGEST * max(value, 0.0) / most))
+    names = (f"{client}{' (adv.)' * (hostile[client] != 'False')}" for client in columns)
+    return Grid(tuple(rows), tuple(names), tuple(cells), heading_inches=_CLIENT_INCHES)
 
 
 def draw_calls(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
@@ -86,14 +105,20 @@ def draw_calls(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) 
         frame: Rows of policy, seed, repeat, command and calls; a command that a run did not say may have no row.
         style: Colours and letters.
     """
+    draw_grid(ax, calls_grid(frame, style), style)
+
+
+def calls_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:
+    """Return what ``draw_calls`` draws."""
     rows, columns = sorted(set(texts(frame, "command"))), list(dict.fromkeys(texts(frame, "policy")))
     values = _mean_calls(frame, rows)
     most = max(values.values(), default=1.0)
+    cells: list[Cell] = []
     for (command, policy), value in values.items():
-        strength = _STRONGEST * math.log1p(value) / math.log1p(max(most, 1.0))
+        strength = STRONGEST * math.log1p(value) / math.log1p(max(most, 1.0))
         place = (columns.index(policy), rows.index(command))
-        _draw_cell(ax, *place, multiple(value) if value else "", style.accent, strength, style)
-    _draw_names(ax, rows, [shortened(policy) for policy in columns], style)
+        cells.append(Cell(*place, multiple(value) if value else "", style.accent, strength))
+    return Grid(tuple(rows), tuple(columns), tuple(cells))
 
 
 def _mean_calls(frame: pd.DataFrame, commands: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -110,24 +135,3 @@ def _mean_calls(frame: pd.DataFrame, commands: Sequence[str]) -> dict[tuple[str,
         by_seed = means_by_seed(policies, seeds, [said.get((*run, command), 0.0) for run in runs])
         means.update({(command, policy): fmean(values.values()) for policy, values in by_seed.items()})
     return means
-
-
-def _draw_cell(  # noqa: PLR0913 -- a place, a text and a look
-    ax: Axes, column: int, row: int, words: str, colour: str, strength: float, style: FigureStyle
-) -> None:
-    ax.bar(column, 0.92, bottom=row - 0.46, width=0.94, color=colour, alpha=max(strength, 0.04), linewidth=0)
-    ax.text(column, row, words, size=style.size - 1, color=style.ink, ha="center", va="center")
-
-
-def _draw_names(ax: Axes, rows: Sequence[str], columns: Sequence[str], style: FigureStyle) -> None:
-    ax.set_xlim(-0.5, max(len(columns), 1) - 0.5)
-    ax.set_ylim(max(len(rows), 1) - 0.5, -0.5)
-    ax.xaxis.tick_top()
-    names = [shortened(column, 27) for column in columns]
-    if len(columns) > _TILTED:
-        ax.set_xticks(range(len(columns)), names, rotation=35, ha="left", rotation_mode="anchor")
-    else:
-        ax.set_xticks(range(len(columns)), names)
-    ax.set_yticks(range(len(rows)), [shortened(row) for row in rows])
-    ax.tick_params(length=0, labelcolor=style.ink, pad=3)
-    ax.spines["bottom"].set_visible(False)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
     from matplotlib.typing import RcKeyType
 
-__all__ = ["HOUSE_STYLE", "FigureStyle", "PolicyLook", "looks"]
+__all__ = ["FONT", "HOUSE_STYLE", "FigureStyle", "PolicyLook", "looks"]
 
-_FONT: Final = "DejaVu Sans"  # ships with matplotlib
+FONT: Final = "DejaVu Sans"
+"""Of all letters; it ships with matplotlib."""
+
 _DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
 # Beyond the first seven nobody can tell all colours apart, so the others are dashed, or hatched, as well.
 _PLAIN: Final = 7
@@ -92,7 +94,7 @@ class FigureStyle:
             transparent: Whether figures have no paper.
         """
         return {
-            "font.family": [_FONT],
+            "font.family": [FONT],
             "font.size": self.size,
             "text.color": self.ink,
             "text.parse_math": False,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+import itertools
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["dollars", "multiple", "percent", "round_dollars", "shortened"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["dollars", "multiple", "percent", "round_dollars", "same_start"]
 
 _MILLION: Final = 1e6
 _THOUSAND: Final = 1e3
-_LONGEST: Final = 18
 
 
 def dollars(amount: float) -> str:
@@ -47,8 +50,8 @@ def multiple(number: float) -> str:
     return f"{_digits(thousands)}k" if thousands < 9.95 else f"{thousands:.0f}k"  # noqa: PLR2004 -- two digits
 
 
-def shortened(text: str, limit: int = _LONGEST) -> str:
-    """Return a text on one line and within a length, in characters; the middle is left out."""
-    line = "".join(sign if sign.isprintable() else "?" for sign in text)
-    kept = limit - 1
-    return line if len(line) <= limit else f"{line[: kept - kept // 3]}\u2026{line[-(kept // 3) :]}"
+def same_start(texts: Sequence[str]) -> str:
+    """Return what all of some texts begin with, at least one."""
+    # What the first and the last in order share, all between them share.
+    pairs = zip(min(texts), max(texts), strict=False)
+    return "".join(one for one, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))

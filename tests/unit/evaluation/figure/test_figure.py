@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
@@ -43,7 +44,8 @@ from ycbench_agents.evaluation.figure import (
     svg_of,
 )
 from ycbench_agents.evaluation.figure.column import numbers, texts
-from ycbench_agents.evaluation.figure.wording import dollars, multiple, percent, round_dollars, shortened
+from ycbench_agents.evaluation.figure.range import upper_bounds
+from ycbench_agents.evaluation.figure.wording import dollars, multiple, percent, round_dollars
 
 ROOM = Frame(2.0, 1.5, 0.6, 0.8, 0.3, 0.5)
 
@@ -152,10 +154,15 @@ def test_shares_leave_out_who_has_none_and_show_the_market(
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a"]
 
 
-def test_revenue_is_drawn_a_dollar_of_cost() -> None:
+def test_revenue_is_drawn_a_dollar_of_cost_and_upper_bounds_are_marked() -> None:
     ax = axes()
-    draw_revenue_per_dollar(ax, pd.DataFrame({"policy": ["a"], "seed": ["1"], "revenue_per_usd": [250_000.0]}))
-    assert words(ax) == ["$250k"]
+    rows = [("a", "1", 250_000.0, 0), ("b", "1", 90_000.0, 0), ("b", "2", 70_000.0, 42), ("c", "1", None, 42)]
+    frame = pd.DataFrame(rows, columns=["policy", "seed", "revenue_per_usd", "unknown_cost_turns"])
+    draw_revenue_per_dollar(ax, frame)
+    assert words(ax) == ["$250k", "\u2264\u2009$80k"]
+    full, hollow = ax.patches
+    assert [to_rgba(bar.get_facecolor())[3] for bar in (full, hollow)] == [0.45, 0.0]
+    assert upper_bounds(frame) == {"b"}
 
 
 def test_causes_are_shares_of_all_failures_of_a_policy() -> None:
@@ -167,7 +174,9 @@ def test_causes_are_shares_of_all_failures_of_a_policy() -> None:
     ]
     ax = axes()
     draw_failure_causes(ax, pd.DataFrame(rows, columns=["policy", "cause", "failures"]))
-    assert widths(ax) == [0.75, 0.0, 0.0, 0.25, 0.0]
+    in_rows = [patch for patch in ax.patches if patch.get_transform().contains_branch(ax.transData)]
+    pieces = [patch for patch in in_rows if isinstance(patch, Rectangle) and to_rgba(patch.get_facecolor())[3]]
+    assert [(piece.get_x(), piece.get_width()) for piece in pieces] == [(0.0, 0.75), (0.75, 0.25)]
     assert words(ax)[:3] == ["75%", "25%", "4"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a"]
 
@@ -200,13 +209,22 @@ def test_a_command_that_a_run_never_said_counts_as_0_calls() -> None:
 
 
 def test_funds_against_the_context_window_are_a_curve_a_model() -> None:
-    rows = [("m", 30, "1", 500), ("m", 20, "1", 100), ("m", 20, "2", 300), ("n", 20, "1", -5)]
+    rows = [("a", "m", 30, "1", 500), ("b", "m", 20, "1", 100), ("b", "m", 20, "2", 300), ("c", "n", 20, "1", -5)]
+    frame = pd.DataFrame(rows, columns=["policy", "model", "keep_turns", "seed", "final_funds_cents"])
     ax = axes()
-    draw_funds_by_context(ax, pd.DataFrame(rows, columns=["model", "keep_turns", "seed", "final_funds_cents"]))
-    assert [(xs(line), ys(line)) for line in ax.get_lines()] == [
+    draw_funds_by_context(ax, frame)
+    assert [(xs(line), ys(line)) for line in ax.get_lines() if line.get_marker() == "o"] == [
         ([20, 30], [2.0, 5.0]),
         ([20], [0.0]),
     ]
+    assert sorted(words(ax)) == ["m", "n"]
+
+
+def test_two_policies_are_never_averaged_into_one_point() -> None:
+    rows = [("a", "m", 20, "1", 500), ("b", "m", 20, "1", 100)]
+    frame = pd.DataFrame(rows, columns=["policy", "model", "keep_turns", "seed", "final_funds_cents"])
+    with pytest.raises(ValueError, match="got 'b' and another policy with model 'm' and 20 turns, expected one"):
+        draw_funds_by_context(axes(), frame)
 
 
 def test_a_legend_names_every_policy_once() -> None:
@@ -331,4 +349,3 @@ def test_amounts_and_names_fit_into_little_room() -> None:
     assert [round_dollars(amount) for amount in (2.5e6, 5e6, 1e7, 200)] == ["$2.5M", "$5M", "$10M", "$200"]
     assert [multiple(number) for number in (0.5, 3, 950.4, 1234, 2.5e6)] == ["0.5", "3", "950", "1.2k", "2.5M"]
     assert percent(0.326) == "33%"
-    assert shortened("a\nb" + "c" * 30, 10) == "a?bccc\u2026ccc"
