@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import attrs
 
-from ycbench_agents.evaluation.measurement.client_policy import attitudes
+from ycbench_agents.evaluation.measurement.client_policy import NotesReading
 from ycbench_agents.evaluation.measurement.conduct_measures import (
     Behaviour,
     CommandCalls,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ycbench_agents.base import JsonObject
+    from ycbench_agents.evaluation.measurement.note_words import Attitude
     from ycbench_agents.evaluation.measurement.replayed import ReplayedTurn, SaidCommand
     from ycbench_agents.records import TurnRecord
 
@@ -86,16 +87,18 @@ class Conversation:
     def add(self, turn: ReplayedTurn) -> None:
         """Count what was said in a turn."""
         self._turns += 1
-        self._invalid += turn.record.invalid_commands
         self._empty_turns += not turn.commands
         self._forced_advances += turn.record.forced_advance
         for said in turn.commands:
             self._count(said)
 
     def _count(self, said: SaidCommand) -> None:
+        """Count a command once: as skipped, as not grammatical, or by its name."""
         if said.skipped:
             self._skipped += 1
-        elif said.name is not None:
+        elif said.name is None:
+            self._invalid += 1
+        else:
             self._calls[said.name] += 1
             self._refused[said.name] += not said.ok
 
@@ -137,46 +140,44 @@ class Conversation:
 
 @attrs.define
 class Notes:
-    """Reads the notes as they change; a text that the next one goes on with need not be read by itself.
+    """Reads every text that the notes ever have.
 
     Args:
         clients: Names of the clients.
     """
 
     clients: Sequence[str]
-    _text: str = ""
+    _reading: NotesReading = attrs.field(init=False)
     _writes: int = 0
     _selected: set[str] = attrs.field(factory=set[str], init=False)
     _avoided: set[str] = attrs.field(factory=set[str], init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with empty notes."""
+        self._reading = NotesReading.of(self.clients)
 
     def add(self, turn: ReplayedTurn) -> None:
         """Read what was noted in a turn."""
         for said in turn.commands:
             self._writes += said.ok and said.name in {WRITE, APPEND}
-            if said.notes is not self._text:
-                if not said.notes.startswith(f"{self._text}\n"):
-                    self._read(self._text)
-                self._text = said.notes
+            if said.notes != self._reading.text:
+                self._reading = self._reading.then(said.notes)
+                self._selected.update(self._naming("select"))
+                self._avoided.update(self._naming("avoid"))
 
-    def _read(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Take in a text, and return whom it selects and avoids."""
-        found = attitudes(text, self.clients)
-        selected = tuple(name for name, attitude in found.items() if attitude == "select")
-        avoided = tuple(name for name, attitude in found.items() if attitude == "avoid")
-        self._selected.update(selected)
-        self._avoided.update(avoided)
-        return selected, avoided
+    def _naming(self, attitude: Attitude) -> tuple[str, ...]:
+        """Return of whom the notes say this now."""
+        return tuple(name for name, said in self._reading.attitudes.items() if said == attitude)
 
     def measures(self) -> NotesMeasures:
         """Return what the notes said of clients up to here."""
-        final_selected, final_avoided = self._read(self._text)
         return NotesMeasures(
             writes=self._writes,
-            final_length=len(self._text),
+            final_length=len(self._reading.text),
             selected=tuple(name for name in self.clients if name in self._selected),
             avoided=tuple(name for name in self.clients if name in self._avoided),
-            final_selected=final_selected,
-            final_avoided=final_avoided,
+            final_selected=self._naming("select"),
+            final_avoided=self._naming("avoid"),
         )
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES_VERSION", "RunMeasures"]
 
-MEASURES_VERSION: Final = 1
+MEASURES_VERSION: Final = 2
 """Version of the form and of the definitions; another one is measured anew."""
 
 _FORMAT: Final = "format"

@@ -92,6 +92,11 @@ class SaidCommand:
     after: State
     notes: str
 
+    @property
+    def is_invalid(self) -> bool:
+        """Whether it was answered as not grammatical; what is skipped is not looked at."""
+        return self.name is None and not self.skipped
+
 
 @attrs.frozen
 class ReplayedTurn:
@@ -164,6 +169,7 @@ class _Replay:
     names: Mapping[type, str]
     hashing: YCBenchEnv
     notes: str = ""
+    is_over: bool = False
     _hash: str | None = None
 
     def play(self, turn: TurnRecord) -> ReplayedTurn:
@@ -174,6 +180,8 @@ class _Replay:
         if turn.forced_advance:
             self.state = advance(self.state).state
         self._check(turn, before)
+        self._check_answers(turn, commands)
+        self.is_over = turn.terminal_reason is not None
         return ReplayedTurn(turn, commands, before, after_commands, self.state, self.notes)
 
     def _carry_out(self, turn: TurnRecord) -> Iterator[SaidCommand]:
@@ -183,7 +191,8 @@ class _Replay:
         failed = False
         for one, result in zip(parsed, turn.results, strict=True):
             ok = _ok(result)
-            skipped = one.chained and failed and self.state.end_reason is None
+            # In the turn that ends the episode commands are skipped as before; after it all are refused alike.
+            skipped = one.chained and failed and not self.is_over
             yield self._said(turn, one, ok=ok, skipped=skipped)
             failed = not ok
 
@@ -216,6 +225,12 @@ class _Replay:
         notes = hashlib.sha256(self.notes.encode("utf-8", "surrogatepass")).hexdigest() if self.notes else None
         if notes != turn.notes_sha256:
             self._refuse(turn, "the notes have another hash than recorded")
+
+    def _check_answers(self, turn: TurnRecord, commands: tuple[SaidCommand, ...]) -> None:
+        """Refuse a turn of which the record counts other commands as not grammatical."""
+        invalid = sum(said.is_invalid for said in commands)
+        if invalid != turn.invalid_commands:
+            self._refuse(turn, f"{invalid} of its commands are not grammatical, recorded are {turn.invalid_commands}")
 
     def _check_hash(self, turn: TurnRecord) -> None:
         """Refuse a turn after which the world is not the recorded one."""

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ycbench_agents.evaluation.measurement.client_policy import attitudes
+from ycbench_agents.evaluation.measurement import note_words
+from ycbench_agents.evaluation.measurement.client_policy import NotesReading, attitudes
 
 CLIENTS = ("Cortex Intelligence", "Prism Analytics", "Vanguard ML", "Equinox Labs")
 SHORT = {name.split()[0]: name for name in CLIENTS}
@@ -36,6 +37,41 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
         ("Clients to avoid:\n- Vanguard\nPrism has trust 3", "", "Vanguard"),
         ("Prefer Vanguard.\nVanguard inflates work, avoid!", "", "Vanguard"),
         ("Cortexes and Prisma are no clients; avoid them", "", ""),
+        # A judgement right behind a name is that name's.
+        ("Cortex (good), Vanguard (bad)", "Cortex", "Vanguard"),
+        ("Vanguard \u2014 adversarial, Cortex \u2014 reliable", "Cortex", "Vanguard"),
+        ("Vanguard -> avoid, Cortex -> focus", "Cortex", "Vanguard"),
+        ("Vanguard ML (late twice, adversarial), Cortex Intelligence (on time, loyal)", "Cortex", "Vanguard"),
+        ("Vanguard (0/4) is adversarial, Cortex (4/4) is loyal", "Cortex", "Vanguard"),
+        ("Vanguard - late, adversarial, Cortex - on time, loyal", "Cortex", "Vanguard"),
+        ("Vanguard: bad Cortex: good", "Cortex", "Vanguard"),
+        ("avoid=Vanguard prefer=Cortex", "Cortex", "Vanguard"),
+        ('{"avoid": ["Vanguard", "Equinox"], "focus": ["Cortex"]}', "Cortex", "Vanguard Equinox"),
+        ("Vanguard and Equinox (adversarial), Cortex (loyal)", "Cortex", "Vanguard Equinox"),
+        ("Best client: Cortex - avoid Vanguard", "Cortex", "Vanguard"),
+        ("Avoid Vanguard (good pay)", "", "Vanguard"),
+        ("Avoid: Vanguard & Equinox; prefer: Cortex/Prism", "Cortex Prism", "Vanguard Equinox"),
+        ("Cortex is good, Prism and Vanguard are bad", "Cortex", "Prism Vanguard"),
+        ("Trust levels: Cortex 4, Vanguard 0 - avoid", "", "Vanguard"),
+        ("Vanguard is unreliable: avoid. Cortex at 10:00", "", "Vanguard"),
+        ("Best pay: Vanguard (late, inflates work)", "", "Vanguard"),
+        ("Focus: Cortex (4.2), Vanguard (bad), Prism (3.1)", "Cortex Prism", "Vanguard"),
+        # Others are said of what they stand before, or behind.
+        ("Cortex 4/4, avoid Vanguard, Prism and Equinox are good", "Prism Equinox", "Vanguard"),
+        ("Focus on Cortex, Prism, bad deadlines aside", "Cortex Prism", ""),
+        ("Cortex 4/4, avoid: Vanguard, Equinox", "", "Vanguard Equinox"),
+        ("Cortex, avoid Vanguard", "", "Vanguard"),
+        ("Avoid for now, Vanguard and Equinox", "", "Vanguard Equinox"),
+        ("Avoid Vanguard despite its good pay", "", "Vanguard"),
+        ("Vanguard/Equinox are bad, Cortex is fine", "", "Vanguard Equinox"),
+        ("Vanguard inflates so focus Cortex", "Cortex", "Vanguard"),
+        # Words that only begin like those of dealing, and dealings of the past.
+        ("Cortex is not usually late", "", ""),
+        ("No significant problems with Cortex", "", ""),
+        ("Cortex shows no signs of inflation", "", ""),
+        ("Not a sign of trouble at Cortex", "", ""),
+        ("Prism: 3 done, no work lost, never used twice", "", ""),
+        ("Vanguard must not be used; no work with Equinox", "", "Vanguard Equinox"),
     ],
 )
 def test_notes_are_read_as_documented(notes: str, selected: str, avoided: str) -> None:
@@ -59,3 +95,53 @@ def test_any_notes_are_read_and_only_clients_that_they_name_are_judged(notes: st
 def test_whoever_stands_in_a_list_of_avoided_clients_is_avoided(names: list[str]) -> None:
     for notes in (f"Avoid {', '.join(names)}.", "AVOID:\n" + "\n".join(f"- {name}" for name in names)):
         assert set(attitudes(notes, CLIENTS).items()) == {(name, "avoid") for name in names}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.lists(
+                st.sampled_from(["Avoid", "Focus on", "Cortex", "Vanguard ML", "\n", "\r", "\u2028", "\n- ", ":", "x"]),
+                max_size=6,
+            ).map(" ".join)
+            | st.text(max_size=9),
+        ),
+        max_size=6,
+    )
+)
+def test_notes_that_grow_are_read_as_if_each_text_were_read_alone(steps: list[tuple[bool, str]]) -> None:
+    reading, text = NotesReading.of(CLIENTS), ""
+    for appends, content in steps:
+        text = f"{text}\n{content}" if appends and text else content
+        reading = reading.then(text)
+        assert (reading.text, reading.attitudes) == (text, attitudes(text, CLIENTS))
+
+
+def test_a_line_break_at_the_end_of_notes_ends_a_list_also_when_they_grow() -> None:
+    begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard\n")
+    assert begun.then("Avoid:\n- Vanguard\n\n- Cortex").attitudes == {"Vanguard ML": "avoid"}
+    begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard")
+    assert begun.then("Avoid:\n- Vanguard\n- Cortex").attitudes == dict.fromkeys((CLIENTS[0], CLIENTS[2]), "avoid")
+
+
+def test_clients_whose_names_begin_alike_are_named_together() -> None:
+    assert set(attitudes("Avoid nova", ("Nova Research", "Nova"))) == {"Nova Research", "Nova"}
+    assert attitudes("Avoid nova", ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence", "attitude"),
+    [
+        (note_words.AVOIDANCE, "{} Cortex", "avoid"),
+        (note_words.PREFERENCE, "{} Cortex", "select"),
+        (note_words.DEALING, "never {} Cortex", "avoid"),
+        (note_words.DEALING, "only {} Cortex", "select"),
+        ([word for word in note_words.NEGATIONS if word != "n't"], "{} reliable: Cortex", "avoid"),
+        (note_words.FILLERS, "not {} reliable: Cortex", "avoid"),
+    ],
+)
+def test_each_word_of_the_lists_is_read(words: tuple[str, ...], sentence: str, attitude: str) -> None:
+    for word in words:
+        text = sentence.format(word.replace("*", "")).replace("- reliable", "-reliable")
+        assert attitudes(text, CLIENTS) == {"Cortex Intelligence": attitude}, text

@@ -57,8 +57,9 @@ def written(kit: Any, start: Callable[..., str]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "value", "error"),
     [
-        (("format",), 0, "measures: got format 0, expected 1; measure the run anew"),
-        (("format",), True, "measures: got format True, expected 1"),
+        (("format",), 0, "measures: got format 0, expected 2; measure the run anew"),
+        (("format",), 1, "measures: got format 1, expected 2; measure the run anew"),
+        (("format",), True, "measures: got format True, expected 2"),
         (("status",), "lost", "measures.status: got 'lost', expected one of running, stopped, finished"),
         (("is_complete",), 1, "measures.is_complete: got 1, expected true or false"),
         (("money",), [], r"measures.money: got \[\], expected an object"),
@@ -96,5 +97,5 @@ def test_a_missing_field_is_named(written: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, [], "measures", {}])
 def test_what_is_no_object_of_this_version_is_refused(value: object) -> None:
-    with pytest.raises(MeasurementError, match="measures: got format None, expected 1"):
+    with pytest.raises(MeasurementError, match="measures: got format None, expected 2"):
         RunMeasures.from_json(value)

@@ -8,10 +8,12 @@ from typing import Any
 
 import attrs
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ycbench_agents import make_policy
 from ycbench_agents.evaluation.measurement import MEASURES_VERSION, CommandCalls, RunMeasures, measure_run
-from ycbench_agents.records import RecordWarning, read_run
+from ycbench_agents.records import RecordWarning, RunRecord, read_run
 from ycbench_env.testing import tiny_config
 
 TURNS = (
@@ -42,6 +44,11 @@ GATED = tiny_config(
     dist={"reward_funds_cents": {"type": "uniform", "low": 1_000_000, "high": 4_000_000}},
 )
 """Half of the tasks require trust."""
+
+ONE_MOVE = tiny_config(resume_stops_at_payroll=False, resume_requires_active_task=False)
+"""A world that ends with the first move of its clock."""
+
+NOTE = "scratchpad append --content hello"
 
 
 @pytest.fixture
@@ -119,6 +126,56 @@ def test_mistakes_are_kept_apart_by_kind(measures: Any) -> None:
     assert attrs.astuple(measures.reliability) == (1, 1, 2, 1, 2, 1, None, None)
 
 
+def counted(measures: RunMeasures) -> tuple[int, int, int, int]:
+    """Commands that were invalid, skipped, refused, and carried out."""
+    reliability = measures.reliability
+    refused = reliability.refused_actions + reliability.failed_queries
+    done = measures.behaviour.commands - refused
+    return reliability.invalid_commands, reliability.skipped_commands, refused, done
+
+
+def recorded(record: RunRecord) -> tuple[int, int, int, int]:
+    """The same from the answers of a record."""
+    turns = list(record.turns())
+    answers: list[Any] = [answer for turn in turns for answer in turn.results]
+    invalid = sum(turn.invalid_commands for turn in turns)
+    skipped = sum("skipped: " in str(answer["output"].get("error")) for answer in answers)
+    done = sum(answer["ok"] for answer in answers)
+    return invalid, skipped, len(answers) - invalid - skipped - done, done
+
+
+def test_commands_after_an_end_in_mid_turn_are_skipped_as_before_it(kit: Any) -> None:
+    record = kit.record("sim resume\nsim resume && bogus && sim resume\nbogus", config=ONE_MOVE)
+    assert counted(measure_run(record)) == recorded(record) == (1, 2, 1, 1)
+
+
+def test_commands_of_a_turn_after_the_end_are_refused_alike(kit: Any) -> None:
+    record = kit.record("market browse", "bogus && bogus && market browse")
+    assert counted(measure_run(record)) == (1, 2, 0, 1)
+    path = record.folder / "turns.jsonl"
+    first, second = (json.loads(line) for line in path.read_text().splitlines())
+    first["terminal_reason"], second["invalid_commands"] = "max_turns", 2
+    path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    assert counted(measure_run(record)) == (2, 0, 1, 1)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])  # each run has its own folder
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ["sim resume", "bogus", "market browse", "task inspect --task-id Task-9", "help", NOTE]
+            ).flatmap(lambda said: st.sampled_from([f"\n{said}", f" && {said}"]))
+        ).map("".join),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_every_command_is_in_one_counter_and_that_of_the_record(kit: Any, turns: list[str]) -> None:
+    record = kit.record(*turns, config=ONE_MOVE)
+    assert counted(measure_run(record)) == recorded(record)
+
+
 def test_notes_are_read_for_clients(measures: Any) -> None:
     assert attrs.astuple(measures.notes) == (1, 15, (), ("Vanguard ML",), (), ("Vanguard ML",))
     assert (measures.notes.client_policy, measures.notes.final_client_policy) == ("avoid", "avoid")
@@ -129,6 +186,19 @@ def test_a_policy_of_the_past_is_kept_beside_that_of_the_end(kit: Any) -> None:
     measured: Any = measure_run(kit.record(*notes, "scratchpad clear", "scratchpad write --content hello")).notes
     assert (measured.client_policy, measured.final_client_policy) == ("both", "none")
     assert (measured.writes, measured.final_length) == (3, 5)
+
+
+def test_what_is_appended_is_read_with_what_stood_there_before(kit: Any) -> None:
+    turns = ("scratchpad write --content 'Avoid Equinox.'", "", "scratchpad append --content 'Focus on Equinox.'")
+    measured: Any = measure_run(kit.record(*turns)).notes
+    assert (measured.selected, measured.avoided) == (("Equinox Labs",), ("Equinox Labs",))
+    assert (measured.client_policy, measured.final_client_policy) == ("both", "select")
+
+
+def test_each_text_of_one_turn_is_read(kit: Any) -> None:
+    turn = "scratchpad write --content 'Avoid Vanguard.'\nscratchpad write --content 'Focus on Equinox.'"
+    measured: Any = measure_run(kit.record(turn)).notes
+    assert (measured.client_policy, measured.final_client_policy) == ("both", "select")
 
 
 def test_without_a_scratchpad_there_are_no_notes_and_writes_are_refused(kit: Any) -> None:
@@ -158,8 +228,7 @@ def test_a_bankruptcy_has_its_time_and_its_last_month_is_cut_short(kit: Any) -> 
 
 
 def test_one_move_of_the_clock_past_many_payrolls_still_gives_each_month_its_own_funds(kit: Any) -> None:
-    config = tiny_config(resume_stops_at_payroll=False, resume_requires_active_task=False)
-    measured: Any = measure_run(kit.record("sim resume", config=config))
+    measured: Any = measure_run(kit.record("sim resume", config=ONE_MOVE))
     assert measured.ending.terminal_reason == "horizon_end"
     assert measured.ending.survived_months == 12.0
     funds = [10_000_000, *(10_000_000 - 200_000 * paid for paid in range(12))]

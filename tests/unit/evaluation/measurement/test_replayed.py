@@ -44,6 +44,7 @@ def changed(record: Any, number: int, **fields: object) -> Any:
             "'task accept --task-id Task-99' is recorded as carried out, now: no",
         ),
         ({"action": NOTE}, "clock and funds"),
+        ({"invalid_commands": 1}, "0 of its commands are not grammatical, recorded are 1"),
     ],
 )
 def test_a_turn_that_is_not_as_recorded_is_named_with_what_differs(
