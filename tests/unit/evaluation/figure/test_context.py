@@ -85,6 +85,12 @@ def test_other_prompts_or_parameters_are_lines_of_their_own(nobody: Played, make
     }
 
 
+def test_a_line_has_no_points_of_another_prompt_between_its_own(nobody: Played, make_run: MakeRun) -> None:
+    for turns, prompt in ((20, None), (30, "p.md"), (40, None)):
+        nobody.add(keeping(f"good-{turns}", turns, "good", prompt), make_run(1))
+    assert lines(nobody) == {"good-20": "good", "good-30": "good-30", "good-40": "good"}
+
+
 def test_settings_of_the_record_tell_apart_what_the_suite_does_not(
     nobody: Played, make_run: MakeRun, make_record: MakeRecord
 ) -> None:

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matplotlib.backend_bases import GraphicsContextBase, RendererBase
 from matplotlib.figure import Figure
@@ -34,6 +34,7 @@ MODELS = ("claude-opus-4.6", "gemini-3-flash-preview", "gpt-5.4-mini", "gpt-5.4-
 LONG = tuple(f"a policy of forty letters for {one:>02} ingredients"[:40] for one in range(12))
 SHORT = tuple("abcdefghijkl")
 SLACK = 1.0  # dots
+SMALLEST = 6.0  # points
 
 
 class Played(Protocol):
@@ -53,9 +54,10 @@ class MakePlayed(Protocol):
 
 @attrs.frozen
 class Drawn:
-    """A text as it was drawn: its corners, around it."""
+    """A text as it was drawn: its height in points, and its corners, around it."""
 
     text: str
+    points: float
     corners: tuple[tuple[float, float], ...]
 
     def is_clear_of(self, other: Drawn) -> bool:
@@ -110,7 +112,7 @@ class TextRecorder(RendererBase):
         box = ((0, -descent), (width, -descent), (width, height - descent), (0, height - descent))
         up = self.size[1] - y
         corners = tuple((x + u * cosine - v * sine, up + u * sine + v * cosine) for u, v in box)
-        self.drawn.append(Drawn(s, corners))
+        self.drawn.append(Drawn(s, prop.get_size_in_points(), corners))
 
 
 def drawn_texts(figure: Figure) -> list[Drawn]:
@@ -120,7 +122,7 @@ def drawn_texts(figure: Figure) -> list[Drawn]:
 
 
 def faults(figure: Figure) -> list[str]:
-    """Texts that lie on others or reach out of the figure."""
+    """Texts that lie on others, reach out of the figure, or are too small to read."""
     texts, (width, height) = drawn_texts(figure), figure.bbox.size
     assert len(texts) > 2
     out = [
@@ -128,6 +130,7 @@ def faults(figure: Figure) -> list[str]:
         for each in texts
         if not all(-SLACK < x < width + SLACK and -SLACK < y < height + SLACK for x, y in each.corners)
     ]
+    out += [f"small: {each.text}" for each in texts if each.points < SMALLEST]
     pairs = itertools.combinations(texts, 2)
     return out + [f"{one.text} on {other.text}" for one, other in pairs if not one.is_clear_of(other)]
 
@@ -196,6 +199,7 @@ def test_the_more_seeds_the_more_panels_stand_beside_each_other(seeds: int, acro
     assert height < 2 * width
 
 
+@example({"\n", "\t"}, 0)
 @settings(max_examples=20)
 @given(st.sets(st.text(st.sampled_from("aZ m\n\u6f22"), max_size=40), min_size=2, max_size=6), st.integers(0, 30))
 def test_short_names_differ_as_their_names_do_and_fit(names: set[str], shared: int) -> None:
