@@ -1,4 +1,4 @@
-"""How far an evaluation is: a bar with the time that is left on a terminal, else a line an episode."""
+"""How far an evaluation, or its validation, is: a bar with the time that is left, on a terminal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.progress import episode_bar
 from ycbench_agents.cli.streams import complain, one_line
+from ycbench_agents.evaluation.validation.watcher import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.running import EvaluationWatcher
+    from ycbench_agents.evaluation.validation import ValidationWatcher
 
-__all__ = ["watching_evaluation"]
+__all__ = ["watching_evaluation", "watching_validation"]
 
 
 @contextlib.contextmanager
 def watching_evaluation(*, quiet: bool) -> Generator[EvaluationWatcher]:
-    """Give a watcher; a quiet one tells only what is odd."""
+    """Give a watcher: a bar on a terminal, else a line an episode; a quiet one tells only what is odd."""
     if quiet:
         yield _Quiet()
         return
@@ -32,6 +34,16 @@ def watching_evaluation(*, quiet: bool) -> Generator[EvaluationWatcher]:
         return
     with episode_bar() as progress:
         yield _Bar(progress)
+
+
+@contextlib.contextmanager
+def watching_validation() -> Generator[ValidationWatcher]:
+    """Give a watcher that shows a progress bar; one that shows nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield NOBODY
+        return
+    with episode_bar() as progress:
+        yield _ReplayBar(progress)
 
 
 class _Quiet:
@@ -87,6 +99,26 @@ class _Bar(_Quiet):
         self._progress.update(self._task, advance=self._costs[key], description=one_line(str(key)), place=place)
         if failure is not None:
             self._progress.console.print(one_line(f"failed: {key}: {failure}"))
+
+
+class _ReplayBar:
+    """Shows the share of the runs that are played again."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("", total=None, place="")
+        self._begun = self._plays = 0
+
+    def begin(self, plays: int) -> None:
+        """Say how much there is to do."""
+        self._plays = plays
+        self._progress.update(self._task, total=plays, description="to be played again", place=f"0/{plays}")
+
+    def play(self, key: EpisodeKey) -> None:
+        """Name the run."""
+        self._begun += 1
+        place = f"{self._begun}/{self._plays}"
+        self._progress.update(self._task, completed=self._begun - 1, description=one_line(str(key)), place=place)
 
 
 def _opening(planned: int, reused: int, tried_again: int) -> str:

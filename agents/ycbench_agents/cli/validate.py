@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from ycbench_agents.cli.console import cell, new_table, print_parts
+from ycbench_agents.cli.evaluation_progress import watching_validation
 from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.named_file import named_file
 from ycbench_agents.cli.telling import telling_of
@@ -45,7 +46,8 @@ def validate_folder(folder: Path, rules: str | None, *, write: bool, as_json: bo
     """
     with telling_of([folder]):
         path = _rules_of(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
-        validation = validate(folder, load_rules(path, os.environ))
+        with watching_validation() as watcher:
+            validation = validate(folder, load_rules(path, os.environ), watcher)
     if write and validation.is_valid and validation.provenance is not None:
         _store(folder / PROVENANCE_FILE, validation)
     if as_json:

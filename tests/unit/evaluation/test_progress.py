@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ycbench_agents.cli.evaluation_progress import watching_evaluation
+from ycbench_agents.cli.evaluation_progress import watching_evaluation, watching_validation
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure
 from ycbench_agents.evaluation.running import EvaluationWatcher
@@ -53,3 +53,21 @@ def test_a_terminal_shows_a_bar_and_names_failures(monkeypatch: pytest.MonkeyPat
     assert "failed: greedy, default, seed 2: KeyError: a\\nb" in told
     assert "2/2 greedy, default, seed 2" in told
     assert "100%" in told
+
+
+def test_a_terminal_shows_how_far_a_validation_is_and_nothing_else_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with watching_validation() as nobody:
+        nobody.begin(2)
+        nobody.play(KEYS[0])
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with watching_validation() as watcher:
+        watcher.begin(2)
+        for key in KEYS:
+            watcher.play(key)
+    assert "2/2 greedy, default, seed 2" in terminal.getvalue()
+    assert "50%" in terminal.getvalue()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence, Found
     from ycbench_agents.evaluation.validation.rules import Rules
+    from ycbench_agents.evaluation.validation.watcher import ValidationWatcher
     from ycbench_agents.records import RunRecord
 
 __all__ = [
@@ -132,11 +133,14 @@ def _initial_funds_cents(record: RunRecord) -> int:
     return load_config(record.identity.config, environ={}).world.initial_funds_cents
 
 
-def replay_check(evidence: Evidence, rules: Rules) -> Check:
-    """Return whether records turn out as recorded when they are played again."""
+def replay_check(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> Check:
+    """Return whether records turn out as recorded when they are played again; the watcher is told of each."""
     drawn = evidence.drawn(rules.replay)
     asked = rules.replay.policies
-    faults = [f"{key}: {line}" for key, record in drawn for line in _replay_faults(evidence, record, asked=asked)]
+    faults: list[str] = []
+    for key, record in drawn:
+        watcher.play(key)
+        faults += [f"{key}: {line}" for line in _replay_faults(evidence, record, asked=asked)]
     which = "all runs" if rules.replay.runs is None else f"{rules.replay.runs} runs drawn with seed {rules.replay.seed}"
     expected = f"{which} as recorded{', their policies asked again' if asked else ''}"
     return judged("replay", f"{len(drawn)} runs played again", expected, faults)
@@ -164,12 +168,18 @@ def _policy(record: RunRecord) -> Policy | None:
     return make_policy(name, **(parameters if isinstance(parameters, dict) else {}))
 
 
-def measures_check(evidence: Evidence, rules: Rules) -> Check:
-    """Return whether measures of this version are there, and those of the runs that are played again are right."""
+def measures_check(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> Check:
+    """Return whether measures of this version are there, and those of the runs that are played again are right.
+
+    The watcher is told of each of these.
+    """
     finished = evidence.finished()
     lacking = [f"{key}: no measures of this version" for key, _ in finished if evidence.measures[key] is None]
     drawn = evidence.drawn(rules.replay)
-    wrong = [f"{key}: {line}" for key, record in drawn for line in _measure_faults(evidence, key, record)]
+    wrong: list[str] = []
+    for key, record in drawn:
+        watcher.play(key)
+        wrong += [f"{key}: {line}" for line in _measure_faults(evidence, key, record)]
     got = f"{len(finished) - len(lacking)} of {len(finished)} runs measured, {len(drawn)} measured again"
     return judged("measures", got, "measures of this version; ycbench evaluate makes them", [*lacking, *wrong])
 

@@ -29,6 +29,7 @@ from ycbench_agents.evaluation.validation.run_checks import (
     runs_check,
     telemetry_check,
 )
+from ycbench_agents.evaluation.validation.watcher import NOBODY
 from ycbench_agents.records import RecordError, RecordWarning
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence
     from ycbench_agents.evaluation.validation.rules import Rules
+    from ycbench_agents.evaluation.validation.watcher import ValidationWatcher
 
 __all__ = ["Validation", "validate"]
 
@@ -75,12 +77,13 @@ class Validation:
         }
 
 
-def validate(folder: Path | str, rules: Rules) -> Validation:
+def validate(folder: Path | str, rules: Rules, watcher: ValidationWatcher = NOBODY) -> Validation:
     """Return what came of each rule; nothing is written.
 
     Args:
         folder: Folder of an evaluation, as ``ycbench evaluate`` left it, with its runs.
         rules: What it must be like.
+        watcher: Is told how far it is.
 
     Raises:
         RecordError: There is no suite.json, so it is no evaluation at all.
@@ -96,7 +99,7 @@ def validate(folder: Path | str, rules: Rules) -> Validation:
         except (RecordError, KeyError, ValueError) as error:  # the last two: files that fit together no more
             check = judged("readable", "damaged files", "an evaluation that can be read", [_told(place, error)])
             return Validation(place.path, rules, (check,), None)
-        return Validation(place.path, rules, _checks(evidence, rules), provenance_document(evidence, rules))
+        return Validation(place.path, rules, _checks(evidence, rules, watcher), provenance_document(evidence, rules))
 
 
 def _told(place: EvaluationFolder, error: Exception) -> str:
@@ -108,7 +111,8 @@ def _told(place: EvaluationFolder, error: Exception) -> str:
     return type(error).__name__ if is_held_out else f"{type(error).__name__}: {error}"
 
 
-def _checks(evidence: Evidence, rules: Rules) -> tuple[Check, ...]:
+def _checks(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> tuple[Check, ...]:
+    watcher.begin(2 * len(evidence.drawn(rules.replay)))
     return (
         suite_check(evidence, rules),
         seeds_check(evidence, rules),
@@ -120,8 +124,8 @@ def _checks(evidence: Evidence, rules: Rules) -> tuple[Check, ...]:
         copies_check(evidence),
         outcomes_check(evidence),
         results_check(evidence),
-        replay_check(evidence, rules),
-        measures_check(evidence, rules),
+        replay_check(evidence, rules, watcher),
+        measures_check(evidence, rules, watcher),
         invalid_commands_check(evidence, rules),
         telemetry_check(evidence, rules),
         held_out_check(evidence),

@@ -24,6 +24,7 @@ from ycbench_agents.records import RecordError, read_run, same_run
 if TYPE_CHECKING:
     from conftest import Bench, Judge
 
+    from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_env import Observation
 
 SALT = "0123456789abcdef"
@@ -50,6 +51,30 @@ def set_to(*path: str | int, to: object) -> Callable[[Any], None]:
         value[path[-1]] = to
 
     return change
+
+
+class Counting:
+    """Counts what it is told."""
+
+    def __init__(self) -> None:
+        self.plays = 0
+        self.played: list[str] = []
+
+    def begin(self, plays: int) -> None:
+        """Remember how many there are to be."""
+        self.plays = plays
+
+    def play(self, key: EpisodeKey) -> None:
+        """Remember which it is."""
+        self.played.append(str(key))
+
+
+@pytest.mark.parametrize(("runs", "plays"), [(None, 8), (1, 2), (0, 0)])
+def test_whoever_waits_is_told_of_each_run_that_is_played_again(judge: Judge, runs: int | None, plays: int) -> None:
+    watcher = Counting()
+    validate(judge.folder, attrs.evolve(judge.rules, replay=Replay(runs)), watcher)
+    assert watcher.plays == len(watcher.played) == plays
+    assert all(watcher.played.count(key) == 2 for key in watcher.played)
 
 
 def test_what_was_played_is_valid_and_every_rule_is_told(judge: Judge) -> None:
