@@ -54,7 +54,7 @@ _COMPARED: Final = (
         "Detectable", f"Smallest true lift that so many seeds would show with a power of {DEFAULT_SETTINGS.power:.0%}"
     ),
     figures("Seeds", "On which both have a finished episode"),
-    figures("Survival lift, points", "Difference of survival, in percentage points", _UNPAIRED),
+    figures("Survival lift in points", "Difference of survival, in percentage points", _UNPAIRED),
 )
 
 

@@ -118,7 +118,7 @@ def test_another_baseline_can_be_named(hand: Bench) -> None:
     hand.add("greedy", 1, 2, -3).add("idle", 1, 1, 1)
     [table] = tables(made(hand, "idle"), "comparison")
     assert list(rows(table)) == ["greedy"]
-    assert (rows(table)["greedy"]["Factor"], rows(table)["greedy"]["Survival lift, points"]) == ("\u2013", "\u221233")
+    assert (rows(table)["greedy"]["Factor"], rows(table)["greedy"]["Survival lift in points"]) == ("\u2013", "\u221233")
     assert table.absences == (
         "A dash (\u2013) says that there is nothing to show. Factor: an episode ended with less than $1; what such a "
         "one counts decides the ratio, so read survival."
