@@ -80,20 +80,18 @@ class FigurePlan:
     @property
     def has_values(self) -> bool:
         """Whether there is something to draw."""
-        return bool(self._with_values())
+        return bool(_with_values(self.frame, self.column, is_count=self.is_count))
 
     @property
     def shown(self) -> frozenset[str]:
         """Who is in the figure."""
-        return frozenset(texts(self.frame, "policy")) if self.has_rows_for_all else self._with_values()
+        if self.has_rows_for_all:
+            return frozenset(texts(self.frame, "policy"))
+        return _with_values(self.frame, self.column, is_count=self.is_count)
 
     def concerns(self, policy: str) -> bool:
         """Return whether the figure would have a policy, had it been played."""
         return self.policies is None or policy in self.policies
-
-    def _with_values(self) -> frozenset[str]:
-        rows = zip(texts(self.frame, "policy"), values_of(self.frame, self.column), strict=True)
-        return frozenset(policy for policy, value in rows if value is not None and not (self.is_count and value == 0))
 
 
 def figure_plans(
@@ -147,7 +145,7 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
             "final_funds_cents",
             "no run has funds.",
             "without funds",
-            _rows(draw_final_funds, _BARS),
+            _rows(draw_final_funds, _BARS, "final_funds_cents"),
         ),
         FigurePlan(
             "revenue-per-dollar",
@@ -157,7 +155,7 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
             "revenue_per_usd",
             "no run has a known cost above 0.",
             "without a known cost above 0",
-            _rows(draw_revenue_per_dollar, _BARS),
+            _rows(draw_revenue_per_dollar, _BARS, "revenue_per_usd"),
         ),
     ]
 
@@ -173,7 +171,7 @@ def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan
             "trusted_success_fraction",
             "there are no clients, or no task was completed in time.",
             "without a task completed in time",
-            _rows(draw_trusted_share, _BARS),
+            _rows(draw_trusted_share, _BARS, "trusted_success_fraction"),
         ),
         FigurePlan(
             "final-trust",
@@ -193,7 +191,7 @@ def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan
             "adversarial_fraction",
             "there are no clients, or no task was accepted.",
             "without an accepted task",
-            _rows(draw_adversarial_share, _BARS),
+            _rows(draw_adversarial_share, _BARS, "adversarial_fraction"),
         ),
         FigurePlan(
             "client-policy",
@@ -220,7 +218,7 @@ def _command_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePla
             "failures",
             "no task failed.",
             "without a failed task",
-            _rows(draw_failure_causes, _CAUSES),
+            _rows(draw_failure_causes, _CAUSES, "failures", is_count=True),
             is_count=True,
         ),
         FigurePlan(
@@ -276,14 +274,22 @@ def _panel(draw: Callable[[Axes, pd.DataFrame], None], room: Frame) -> Callable[
     return make
 
 
-def _rows(draw: Callable[[Axes, pd.DataFrame], None], room: Frame) -> Callable[[pd.DataFrame], Figure]:
-    """Return what draws one panel with a row for each policy; the room's height is that of a row."""
+def _rows(
+    draw: Callable[[Axes, pd.DataFrame], None], room: Frame, column: str, *, is_count: bool = False
+) -> Callable[[pd.DataFrame], Figure]:
+    """Return what draws one panel with a row for each policy that has a value; the room's height is that of a row."""
 
     def make(frame: pd.DataFrame) -> Figure:
-        count = max(len(set(texts(frame, "policy"))), _FEWEST_ROWS)
+        count = max(len(_with_values(frame, column, is_count=is_count)), _FEWEST_ROWS)
         return _panel(draw, attrs.evolve(room, height=room.height * count))(frame)
 
     return make
+
+
+def _with_values(frame: pd.DataFrame, column: str, *, is_count: bool) -> frozenset[str]:
+    """Return the policies with a value in a column; of a count, with one above 0."""
+    rows = zip(texts(frame, "policy"), values_of(frame, column), strict=True)
+    return frozenset(policy for policy, value in rows if value is not None and not (is_count and value == 0))
 
 
 def _cells(grid_of: Callable[[pd.DataFrame], Grid]) -> Callable[[pd.DataFrame], Figure]:

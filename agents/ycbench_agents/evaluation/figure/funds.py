@@ -35,6 +35,7 @@ _WIDE: Final = 5  # times the starting capital, from which on a square-root scal
 _NICE: Final = (1, 2.5, 5, 10)
 _TICK_GAP: Final = 0.13  # likewise of ticks
 _LEGEND_COLUMNS: Final = 3
+_NEAR: Final = 0.9  # of the width, from which on a curve ends beside its label
 _GAP: Final = 0.072  # least distance of labels, as a part of the height
 
 
@@ -218,7 +219,10 @@ def label_curves(ax: Axes, ends: Mapping[str, tuple[float, float, str]], style: 
     points = [to_axes.transform(ends[label][:2]) for label in ordered]
     heights = spread_apart([float(y) for _, y in points], _GAP)
     for label, (x, y), height in zip(ordered, points, heights, strict=True):
-        ax.plot([float(x), 1.03], [float(y), height], transform=ax.transAxes, color=style.grey, lw=0.6, clip_on=False)
+        # What leads past other curves is not one of them.
+        dots, colour = ((0, (1, 3)), ends[label][2]) if x < _NEAR else ("solid", style.grey)
+        path = {"transform": ax.transAxes, "color": colour, "ls": dots, "lw": 0.7, "clip_on": False, "zorder": 1}
+        ax.plot([float(x), 1.03], [float(y), height], **path)  # pyright: ignore[reportArgumentType] -- untyped keywords
         look = {"color": ends[label][2], "size": style.size - 0.5, "va": "center"}
         ax.text(1.04, height, label, transform=ax.transAxes, **look)  # pyright: ignore[reportArgumentType] -- untyped keywords
 

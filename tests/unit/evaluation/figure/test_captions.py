@@ -9,7 +9,7 @@ import attrs
 
 from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation.episode import Episode, EpisodeKey
-from ycbench_agents.evaluation.figure import figure_plans
+from ycbench_agents.evaluation.figure import applied, figure_plans
 from ycbench_agents.evaluation.measurement import RunMeasures
 from ycbench_agents.evaluation.report.drawing import caption_of, drawn_figures
 from ycbench_agents.evaluation.report.result import PresetResults
@@ -72,6 +72,17 @@ def test_a_policy_that_lacks_what_a_figure_shows_is_named_below_it_alone(
     found = notes(make_played(["a"], 2).add(SuitePolicy("<b>", "greedy"), quiet, quiet))
     assert [name for name, note in found.items() if "<b>" in note] == ["failure-causes"]
     assert found["failure-causes"].endswith(" Without a failed task: <b>.")
+
+
+def test_policies_that_lack_what_is_shown_take_no_room(make_played: MakePlayed, make_run: MakeRun) -> None:
+    quiet = attrs.evolve(make_run(3), failures=())
+    heights: list[float] = []
+    for runs in ((), (quiet, quiet)):
+        played = make_played(["a", "b", "c"], 2).add(SuitePolicy("quiet", "greedy"), *runs)
+        [plan] = [plan for plan in figure_plans(played.suite, played.runs) if plan.name == "failure-causes"]
+        with applied():
+            heights.append(float(plan.make(plan.frame).get_figheight()))
+    assert heights[0] == heights[1]
 
 
 def test_a_mean_over_fewer_episodes_than_planned_says_so(make_played: MakePlayed, make_run: MakeRun) -> None:
