@@ -208,7 +208,7 @@ def _exit_code(played: PlayedEvaluation, plan: EvaluationPlan) -> int:
     _complain(failed, "failed")
     missing = [each for each in asked if each.status == "missing"]
     if played.interrupted:
-        _complain(["interrupted; the same command goes on", *_missing_lines(missing)], "not played")
+        _complain(["interrupted; the same command goes on", *_missing_lines(missing)], "not finished or not played")
         return INTERRUPTED
     return STOPPED if failed or missing else 0
 
@@ -221,10 +221,11 @@ def _complain(lines: Sequence[str], what: str) -> None:
 
 
 def _missing_lines(missing: Sequence[Episode]) -> list[str]:
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for episode in missing:
-        groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
+        became = "not played" if episode.record is None else "not finished"
+        groups.setdefault((episode.key.policy, episode.key.preset, became), []).append(episode.key.seed)
     return [
-        f"not played: {policy}, {preset}: seed {' '.join(dict.fromkeys(seeds))}"
-        for (policy, preset), seeds in groups.items()
+        f"{became}: {policy}, {preset}: seed {' '.join(dict.fromkeys(seeds))}"
+        for (policy, preset, became), seeds in groups.items()
     ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.planned import PlannedEpisode
+    from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
     from ycbench_agents.evaluation.suite import Suite
     from ycbench_agents.records import RunRecord
@@ -39,12 +40,18 @@ class Evaluation:
         suite: What was to be played.
         episodes: Every planned episode, in the order of the suite.
         provenance: Where it was played last.
+        players: Who plays each policy under each configuration, as far as somebody was asked to.
     """
 
     folder: Path
     suite: Suite
     episodes: tuple[Episode, ...]
     provenance: Provenance
+    players: tuple[PlayerIdentity, ...] = ()
+
+    def model(self, policy: str, preset: str) -> str | None:
+        """Return the name of the model that plays a row; None of one without, or that nobody was asked to play."""
+        return next((each.model for each in self.players if (each.policy, each.preset) == (policy, preset)), None)
 
     def measures(self) -> dict[EpisodeKey, RunMeasures]:
         """Return the measures of the finished episodes, in the order of the suite.
@@ -84,7 +91,7 @@ def read_evaluation(folder: Path | str) -> Evaluation:
     failures = _told(read_failures(place), file.suite)
     known = {each.key: _episode(place, each, failures.get(each.key)) for each in planned}
     episodes = tuple(known.get(key) or _unknown(key, failures.get(key)) for key in file.suite.episodes())
-    return Evaluation(place.path, file.suite, episodes, file.provenance)
+    return Evaluation(place.path, file.suite, episodes, file.provenance, file.players)
 
 
 def _require_players(file: EvaluationFile, place: EvaluationFolder) -> None:

@@ -9,6 +9,7 @@ import attrs
 from ycbench_agents.evaluation.evaluation_file import EVALUATION_FORMAT, key_dict
 from ycbench_agents.evaluation.ranking import exact_score_cents, rank
 from ycbench_agents.evaluation.settings_table import SuiteError
+from ycbench_agents.evaluation.spending import spending_of
 from ycbench_agents.evaluation.statistic import Sample
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class LeaderboardRow:
         bankrupt: Finished ones whose company went bankrupt.
         score_cents: Mean over seeds of the final funds of the finished ones, to the cent (half to even), a bankrupt
             company counting 0; None where nothing is finished.
+        model: Name of the model that plays it; None of a policy without, or that nobody was asked to play.
     """
 
     policy: str
@@ -45,6 +47,7 @@ class LeaderboardRow:
     failed: int
     bankrupt: int
     score_cents: int | None
+    model: str | None = None
 
     @property
     def missing(self) -> int:
@@ -67,7 +70,10 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     for episode in evaluation.episodes:
         groups.setdefault((episode.key.preset, episode.key.policy), []).append(episode)
     presets = [preset.label for preset in evaluation.suite.presets]
-    rows = [_row(policy, preset, episodes) for (preset, policy), episodes in groups.items()]
+    rows = [
+        _row(policy, preset, episodes, evaluation.model(policy, preset))
+        for (preset, policy), episodes in groups.items()
+    ]
     return tuple(sorted(rows, key=lambda row: (presets.index(row.preset), *_rank(row))))
 
 
@@ -75,7 +81,7 @@ def _rank(row: LeaderboardRow) -> tuple[bool, bool, int, str]:
     return rank(row.policy, row.score_cents, is_complete=row.is_complete)
 
 
-def _row(policy: str, preset: str, episodes: Sequence[Episode]) -> LeaderboardRow:
+def _row(policy: str, preset: str, episodes: Sequence[Episode], model: str | None) -> LeaderboardRow:
     scores = sample_of(episodes, _score_cents)
     return LeaderboardRow(
         policy=policy,
@@ -85,6 +91,7 @@ def _row(policy: str, preset: str, episodes: Sequence[Episode]) -> LeaderboardRo
         failed=sum(episode.status == "failed" for episode in episodes),
         bankrupt=sum(_is_bankrupt(episode) for episode in episodes),
         score_cents=exact_score_cents(scores.values),
+        model=model,
     )
 
 
@@ -157,7 +164,9 @@ def results_document(evaluation: Evaluation) -> JsonObject:
     """Return the results as JSON values; of a held-out suite without what failures say, which may tell of a world."""
     suite = evaluation.suite
     statuses = [episode.status for episode in evaluation.episodes]
-    rows: list[Json] = [row.to_dict() for row in leaderboard(evaluation)]
+    rows: list[Json] = [
+        {**row.to_dict(), "spending": _spending(_of_row(evaluation, row))} for row in leaderboard(evaluation)
+    ]
     episodes: list[Json] = [_episode(episode, is_secret=suite.is_held_out) for episode in evaluation.episodes]
     return {
         "format": EVALUATION_FORMAT,
@@ -168,9 +177,23 @@ def results_document(evaluation: Evaluation) -> JsonObject:
         "finished": statuses.count("finished"),
         "failed": statuses.count("failed"),
         "missing": statuses.count("missing"),
+        "spending": _spending(evaluation.episodes),
         "leaderboard": rows,
         "episodes": episodes,
     }
+
+
+def _of_row(evaluation: Evaluation, row: LeaderboardRow) -> list[Episode]:
+    return [each for each in evaluation.episodes if (each.key.policy, each.key.preset) == (row.policy, row.preset)]
+
+
+def _spending(episodes: Sequence[Episode]) -> JsonObject:
+    """Return what models were paid for: for results, and besides, in runs that failed or are not finished."""
+    parts = {
+        "finished": spending_of(episodes, with_result=True),
+        "without_result": spending_of(episodes, with_result=False),
+    }
+    return {name: None if part is None else part.to_dict() for name, part in parts.items()}
 
 
 def told_reason(episode: Episode, *, is_secret: bool) -> str | None:

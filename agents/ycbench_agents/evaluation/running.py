@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 from ycbench_agents.evaluation.cost import expected_cost
+from ycbench_agents.evaluation.earlier import changed_models, changed_rows, mixed_models, unused_runs
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures, store_failures
 from ycbench_agents.evaluation.event_loop import run_coroutine
 from ycbench_agents.evaluation.job import Job, import_folders
@@ -174,9 +175,12 @@ class _Session:
     def begun(cls, plan: EvaluationPlan, watcher: EvaluationWatcher, runtime: Runtime) -> _Session:
         """Write suite.json, forget what a killed process left, and return the session."""
         suite, version = plan.loaded.suite, package_version()
-        players = tuple(_identities(plan))
+        before = _file_before(plan.folder)
+        players = tuple(_identities(plan, before))
         planned = planned_episodes(suite, players, plan.loaded.seeds, version)
         _refuse_twins(planned)
+        for line in _changes(plan, before, players):
+            watcher.tell(line)
         provenance = Provenance(version, runtime.origin(runtime.now()), plan.overrides)
         store_json(plan.folder.suite, EvaluationFile(suite, players, provenance).to_dict())
         for marker in plan.folder.playing.iterdir():
@@ -196,10 +200,12 @@ class _Session:
         asked = [each for each in self.planned if chosen is None or each.key.policy in chosen]
         left = [each for each in asked if each.key in self.failures or not _is_done(self.plan.folder, each)]
         left.sort(key=lambda each: -expected_cost(each.identity.policy))  # the longest first; the sort is stable
+        waiting = [each for each in left if self.plan.player(each.key).deliberates]
+        for line in unused_runs(self.plan.folder, self.planned, waiting):
+            self.watcher.tell(line)
         costs = {each.key: expected_cost(each.identity.policy) for each in left}
         tried_again = sum(each.key in self.failures for each in left)
         self.watcher.begin(costs, reused=len(asked) - len(left), tried_again=tried_again)
-        waiting = [each for each in left if self.plan.player(each.key).deliberates]
         own = [each for each in waiting if _is_of_a_module(each.identity.policy)]
         self._play_jobs([each for each in left if each not in waiting], pool)
         self._play_jobs(own, attrs.evolve(pool, processes=self.plan.loaded.suite.concurrency))
@@ -261,9 +267,26 @@ class _Session:
         )
 
 
-def _identities(plan: EvaluationPlan) -> Generator[PlayerIdentity]:
+def _file_before(folder: EvaluationFolder) -> EvaluationFile | None:
+    """Return the suite.json that an earlier command left; None where there is none that can be read."""
+    try:
+        return EvaluationFile.read(folder)
+    except RecordError:
+        return None
+
+
+def _changes(plan: EvaluationPlan, file: EvaluationFile | None, players: Sequence[PlayerIdentity]) -> Generator[str]:
+    """Yield what of an earlier command counts no more, and who is not compared with his like."""
+    suite = plan.loaded.suite
+    if file is not None:
+        yield from changed_rows(file.suite, suite, {label for label, _ in plan.players})
+        yield from changed_models(file.players, players)
+    yield from mixed_models(suite, players)
+
+
+def _identities(plan: EvaluationPlan, file: EvaluationFile | None) -> Generator[PlayerIdentity]:
     """Yield who plays each row, or who played it before where nobody was asked to play it now."""
-    before = _players_before(plan.folder, plan.loaded.suite)
+    before = {} if file is None else _players_before(file, plan.loaded.suite)
     for policy in plan.loaded.suite.policies:
         for preset in plan.loaded.suite.presets:
             row = (policy.label, preset.label)
@@ -273,12 +296,8 @@ def _identities(plan: EvaluationPlan) -> Generator[PlayerIdentity]:
                 yield before[row]
 
 
-def _players_before(folder: EvaluationFolder, suite: Suite) -> dict[tuple[str, str], PlayerIdentity]:
-    """Return who played the rows that stand in a folder's suite.json as they do in a suite."""
-    try:
-        file = EvaluationFile.read(folder)
-    except RecordError:
-        return {}
+def _players_before(file: EvaluationFile, suite: Suite) -> dict[tuple[str, str], PlayerIdentity]:
+    """Return who played the rows that stand in a suite.json as they do in a suite."""
     rows = [policy.to_dict() for policy in suite.policies]
     same = {policy.label for policy in file.suite.policies if policy.to_dict() in rows}
     return {(player.policy, player.preset): player for player in file.players if player.policy in same}

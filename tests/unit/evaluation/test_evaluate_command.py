@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +13,10 @@ from ycbench_agents.cli import main
 from ycbench_agents.evaluation.reading import read_evaluation
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
 from ycbench_agents.llm.loopback.fault import FaultPlan
+
+if TYPE_CHECKING:
+    from ycbench_agents.base import JsonObject
+    from ycbench_agents.llm.loopback import ScriptedReply
 
 LOCAL = ["told", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
 SUITE = """
@@ -67,6 +73,24 @@ def test_a_model_that_cannot_be_asked_costs_its_own_episodes_and_is_asked_again(
         assert main(["evaluate", str(suite), *options]) == 0
     statuses = [episode.status for episode in read_evaluation("out/told").episodes]
     assert statuses == ["missing", "finished", "finished"]
+
+
+def test_what_ctrl_c_left_half_played_is_not_called_unplayed(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite.write_text(SUITE.replace("[3]", "[3, 4]").replace("concurrency = 2", "concurrency = 1"), "utf-8")
+    asked: list[object] = []
+
+    def interrupting(request: JsonObject) -> ScriptedReply:
+        asked.append(request)
+        if len(asked) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return greedy_model(request)
+
+    with LoopbackServer(interrupting) as server:
+        options = ["--policy", "short", "--model", "greedy", "--base-url", server.base_url, "--quiet"]
+        assert main(["evaluate", str(suite), *options]) == 130
+    told = capsys.readouterr().err
+    assert "not finished: short, default: seed 3\n" in told
+    assert "not played: short, default: seed 4\n" in told
 
 
 def test_policies_that_are_not_chosen_need_no_model_and_no_key(

@@ -19,6 +19,7 @@ from ycbench_agents.evaluation.report.definition import DEFINITIONS
 from ycbench_agents.evaluation.report.drawing import drawn_figures
 from ycbench_agents.evaluation.report.leaderboard import leaderboard_table
 from ycbench_agents.evaluation.report.origin import episode_part, origin_part
+from ycbench_agents.evaluation.report.paid import paid_texts
 from ycbench_agents.evaluation.report.part import Part, Section
 from ycbench_agents.evaluation.report.reading import COMPARISON_READING, CONDUCT_READING, LEADERBOARD_READING
 from ycbench_agents.evaluation.report.result import preset_results
@@ -26,7 +27,7 @@ from ycbench_agents.evaluation.report.result import preset_results
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.reading import Evaluation
     from ycbench_agents.evaluation.report.drawing import DrawFigures
@@ -85,7 +86,7 @@ def report_of(
     presets = preset_results(suite, episodes, measures)
     started = f"The evaluation was begun at {evaluation.provenance.origin.started}."
     sections = (
-        Section("origin", "What was evaluated", (origin_part(suite, evaluation.provenance, episodes),)),
+        Section("origin", "What was evaluated", _origin(evaluation)),
         Section("leaderboard", "Leaderboard", _leaderboards(presets), LEADERBOARD_READING),
         Section(
             "comparison",
@@ -96,7 +97,7 @@ def report_of(
             COMPARISON_READING,
         ),
         Section("figures", "Figures", _figures(suite, presets, draw)),
-        Section("conduct", "Tasks, behaviour and cost", _conduct(presets), CONDUCT_READING),
+        Section("conduct", "Tasks, behaviour and cost", _conduct(presets, episodes), CONDUCT_READING),
         Section("reliability", "Reliability", _reliability(presets)),
         Section(TIMES, "Times, retries and faults", _times(presets, started)),
         Section("episodes", "Failed and missing episodes", (episode_part(episodes, is_secret=suite.is_held_out),)),
@@ -133,17 +134,23 @@ def _figures(suite: Suite, presets: Sequence[PresetResults], draw: DrawFigures) 
     return tuple(parts)
 
 
-def _conduct(presets: Sequence[PresetResults]) -> tuple[Part, ...]:
+def _origin(evaluation: Evaluation) -> tuple[Part, ...]:
+    suite, provenance = evaluation.suite, evaluation.provenance
+    return (origin_part(suite, provenance, evaluation.episodes, players=evaluation.players),)
+
+
+def _conduct(presets: Sequence[PresetResults], episodes: Sequence[Episode]) -> tuple[Part, ...]:
     parts: list[Part] = []
     for results in presets:
         title, cost = _title(results, presets), cost_table(results)
+        paid = paid_texts([episode for episode in episodes if episode.key.preset == results.preset])
         if not results.has_finished:
-            parts.append(Part(title, (_NONE_FINISHED,)))
+            parts.append(Part(title, (_NONE_FINISHED, *paid)))
         elif cost is None:
             said = "No run tells of tokens or cost, as runs of language models do, so there is no table of these."
-            parts.append(Part(title, (said,), (task_table(results), behaviour_table(results))))
+            parts.append(Part(title, paid or (said,), (task_table(results), behaviour_table(results))))
         else:
-            parts.append(Part(title, (), (task_table(results), behaviour_table(results), cost)))
+            parts.append(Part(title, paid, (task_table(results), behaviour_table(results), cost)))
     return tuple(parts)
 
 

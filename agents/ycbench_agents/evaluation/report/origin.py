@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.report.cell import count_cell, text_cell
@@ -12,15 +13,18 @@ from ycbench_agents.evaluation.report.result import tally_of
 from ycbench_agents.evaluation.results import told_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ycbench_agents.evaluation.episode import Episode
+    from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
     from ycbench_agents.evaluation.suite import Suite, SuitePolicy
 
 __all__ = ["episode_part", "origin_part"]
 
 _MAKERS: Final = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")  # of its statistics, figures and pages
+_NOTHING: Final = "\u2013"
+_SHORT: Final = 8  # digits of a digest, to tell files apart
 _KEY_VALUE: Final = (words("What"), words("Value"))
 
 
@@ -29,6 +33,7 @@ def origin_part(
     provenance: Provenance,
     episodes: Sequence[Episode],
     version_of: Callable[[str], str] = metadata.version,
+    players: Sequence[PlayerIdentity] = (),
 ) -> Part:
     """Return what was evaluated, without any time.
 
@@ -37,25 +42,14 @@ def origin_part(
         provenance: Where it was played.
         episodes: Every planned episode.
         version_of: Returns the version of a package that is installed where the report is made.
+        players: Who plays each policy under each configuration, as far as that is known.
     """
     tally = tally_of(episodes)
     became = f"{tally.run} run to their end, {tally.failed} failed, {tally.missing} missing"
     counted = f"{tally.planned} episodes planned: {became}."
     tables = (
         _table("Suite", _suite_facts(suite)),
-        Table(
-            "Policies",
-            (words("Policy"), words("Plays"), words("Model"), words("Parameters")),
-            tuple(
-                (
-                    text_cell(row.label),
-                    text_cell(row.name),
-                    text_cell(row.model or "\u2013"),
-                    text_cell(_parameters(row)),
-                )
-                for row in suite.policies
-            ),
-        ),
+        _policies(suite, players),
         Table(
             "Configurations",
             (words("Preset"), words("Digest"), figures("Years"), figures("Start, $"), figures("Clients")),
@@ -96,8 +90,42 @@ def _suite_facts(suite: Suite) -> list[tuple[str, str]]:
     ]
 
 
-def _parameters(policy: SuitePolicy) -> str:
-    return ", ".join(f"{key}={json.dumps(policy.parameters[key])}" for key in sorted(policy.parameters)) or "\u2013"
+def _policies(suite: Suite, players: Sequence[PlayerIdentity]) -> Table:
+    """Return who plays: two rows differ in what is told of them, as they do in the suite."""
+    return Table(
+        "Policies",
+        (words("Policy"), words("Plays"), words("Model"), words("Parameters")),
+        tuple(
+            (
+                text_cell(row.label),
+                text_cell(row.name),
+                text_cell(_model(row, players)),
+                text_cell(", ".join(_settings(row)) or _NOTHING),
+            )
+            for row in suite.policies
+        ),
+    )
+
+
+def _model(row: SuitePolicy, players: Sequence[PlayerIdentity]) -> str:
+    """Return the models that play a row, of which the suite need not say anything."""
+    models = dict.fromkeys(each.model for each in players if each.policy == row.label and each.model is not None)
+    return ", ".join(models) or row.model or _NOTHING
+
+
+def _settings(row: SuitePolicy) -> Iterator[str]:
+    """Yield parameters, address and files of a row; a file by its name and the first digits of its SHA-256."""
+    yield from (f"{key}={json.dumps(row.parameters[key])}" for key in sorted(row.parameters))
+    if row.base_url is not None:
+        yield f"base_url={row.base_url}"
+    if row.system_prompt is not None:
+        yield f"system_prompt={_file(row.system_prompt.name, row.system_prompt_sha256)}"
+    for path, digest in zip_longest(row.prices, row.prices_sha256[: len(row.prices)]):
+        yield f"prices={_file(path.name, digest)}"
+
+
+def _file(name: str, digest: str | None) -> str:
+    return name if digest is None else f"{name} ({digest[:_SHORT]})"
 
 
 def _provenance_facts(provenance: Provenance) -> list[tuple[str, str]]:
