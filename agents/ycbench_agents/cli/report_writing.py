@@ -28,7 +28,8 @@ def report(folder: Path, baseline: str | None, out: Path | None, *, with_png: bo
     written = _written(folder, baseline, target, with_png=with_png)
     for path in (written.html, written.markdown):
         print(shown(str(path)))  # noqa: T201 -- this is the command line
-    print(shown(f"{len(written.figures)} figures in {target / 'figures'}"))  # noqa: T201 -- as above
+    drawn = len({path.stem for path in written.figures})  # one may be there as SVG and as PNG
+    print(shown(f"{drawn} figures in {target / 'figures'}"))  # noqa: T201 -- as above
     return 0
 
 

@@ -58,7 +58,8 @@ def write_report(
         MissingExtraError: jinja2, matplotlib, pandas or scipy is not installed.
         OSError: A file cannot be written.
     """
-    report = report_of(evaluation, evaluation.measures(), baseline, partial(drawn_figures, with_png=with_png))
+    draw = partial(drawn_figures, with_png=with_png, episodes=evaluation.episodes)
+    report = report_of(evaluation, evaluation.measures(), baseline, draw)
     html, markdown = html_of(report), markdown_of(report)
     folder = out / FIGURES
     folder.mkdir(parents=True, exist_ok=True)
