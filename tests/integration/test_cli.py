@@ -209,38 +209,8 @@ def test_a_full_disk_is_said() -> None:
         assert (done.returncode, done.stderr) == (2, b"ycbench: error: standard output: No space left on device\n")
 
 
-@pytest.mark.parametrize("library", ["cyclopts", "rich"])
-def test_without_the_extra_one_line_says_what_to_install(library: str) -> None:
-    script = f"""
-import sys
-
-class Refuse:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == {library!r}:
-            raise ModuleNotFoundError("No module named " + name, name=name)
-
-sys.meta_path.insert(0, Refuse())
-from ycbench_agents.cli import main
-sys.exit(main(["describe"]))
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert "pip install 'ycbench-env[cli]'" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("library", "words", "extra"),
-    [
-        ("joblib", ["evaluate", "smoke", "--out", "out", "--processes", "2"], "evaluation"),
-        ("psutil", ["evaluate", "smoke", "--out", "out"], "evaluation"),
-        ("scipy", ["bound"], "planner"),
-    ],
-)
-def test_a_command_of_another_extra_says_what_to_install_and_leaves_nothing_behind(
-    library: str, words: list[str], extra: str, tmp_path: Path
-) -> None:
-    shutil.copytree(Path(__file__).parents[2] / "configs", tmp_path / "configs")
+def run_without(library: str, words: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Start the program as where a library is not installed."""
     script = f"""
 import sys
 
@@ -253,9 +223,26 @@ sys.meta_path.insert(0, Refuse())
 from ycbench_agents.cli import main
 sys.exit(main({words!r}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, env=CLEAN
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=cwd, env=CLEAN
     )
+
+
+@pytest.mark.parametrize(
+    ("library", "words", "extra"),
+    [
+        ("cyclopts", ["describe"], "cli"),
+        ("rich", ["describe"], "cli"),
+        ("joblib", ["evaluate", "smoke", "--out", "out", "--processes", "2"], "evaluation"),
+        ("psutil", ["evaluate", "smoke", "--out", "out"], "evaluation"),
+        ("scipy", ["bound"], "planner"),
+    ],
+)
+def test_without_its_extra_a_command_says_in_one_line_what_to_install_and_leaves_nothing_behind(
+    library: str, words: list[str], extra: str, tmp_path: Path
+) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "configs", tmp_path / "configs")
+    done = run_without(library, words, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.count("\n") == 1
     assert f"pip install 'ycbench-env[{extra}]'" in done.stderr
