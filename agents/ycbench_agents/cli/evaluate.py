@@ -191,7 +191,7 @@ def _print(evaluation: Evaluation) -> None:
 
 def _table(evaluation: Evaluation) -> Table:
     headings = ("policy", "preset", ">score", ">planned", ">run", ">failed", ">missing", ">bankrupt")
-    table = new_table(*headings)
+    table = new_table(*headings, gap=1)  # so that it fits into 80 columns
     for row in leaderboard(evaluation):
         score = "-" if row.score_cents is None else dollars(row.score_cents)
         shown = score if row.is_complete else f"({score})"

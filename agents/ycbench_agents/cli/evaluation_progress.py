@@ -6,7 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from ycbench_agents.cli.progress import episode_bar
+from ycbench_agents.cli.progress import CountingBar, episode_bar
 from ycbench_agents.cli.streams import complain, one_line
 from ycbench_agents.evaluation.validation.watcher import NOBODY
 
@@ -105,20 +105,15 @@ class _ReplayBar:
     """Shows the share of the runs that are played again."""
 
     def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._task = progress.add_task("", total=None, place="")
-        self._begun = self._plays = 0
+        self._bar = CountingBar(progress)
 
     def begin(self, plays: int) -> None:
         """Say how much there is to do."""
-        self._plays = plays
-        self._progress.update(self._task, total=plays, description="to be played again", place=f"0/{plays}")
+        self._bar.expect(plays)
 
     def play(self, key: EpisodeKey) -> None:
         """Name the run."""
-        self._begun += 1
-        place = f"{self._begun}/{self._plays}"
-        self._progress.update(self._task, completed=self._begun - 1, description=one_line(str(key)), place=place)
+        self._bar.begin(str(key))
 
 
 def _opening(planned: int, reused: int, tried_again: int) -> str:

@@ -9,6 +9,7 @@ import attrs
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.files import replace_file
 from ycbench_agents.cli.folder import make_out_folder
+from ycbench_agents.cli.progress import watching_runs
 from ycbench_agents.cli.recorded.command import export, records_in
 from ycbench_agents.cli.recorded.model import Trusted
 from ycbench_agents.cli.streams import shown
@@ -17,7 +18,7 @@ from ycbench_agents.evaluation.export import refuse_held_out
 from ycbench_agents.evaluation.folder import EvaluationFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ycbench_agents.records import RunRecord
@@ -55,7 +56,7 @@ def export_records(request: ExportRequest) -> int:
         records = [*records_in([_folder_of_runs(folder) for folder in request.folders], "export")]
         if request.form == "jsonl":
             refuse_held_out(records, "a line of JSON")
-            export(records, request.out, Trusted(request.policy))
+            _lines(request, records)
         else:
             _write(request, records)
     return 0
@@ -67,33 +68,55 @@ def _folder_of_runs(folder: Path) -> Path:
     return place.runs if place.suite.is_file() and place.runs.is_dir() else folder
 
 
+def _lines(request: ExportRequest, records: Sequence[RunRecord]) -> None:
+    """Write lines of JSON, which are the output themselves where no file is named."""
+    trusted = Trusted(request.policy)
+    if request.out is None:
+        export(records, None, trusted)
+        return
+    with watching_runs(len(records)) as begin:
+        lines = export(records, request.out, trusted, begin)
+    _tell(lines, records, str(request.out))
+
+
+def _tell(turns: int, records: Sequence[RunRecord], what: str) -> None:
+    runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
+    print(shown(f"{turns} turns of {runs}: {what}"))  # noqa: T201 -- this is the command line
+
+
 def _write(request: ExportRequest, records: Sequence[RunRecord]) -> None:
     if request.out is None:
         msg = f"--out: got nothing, expected where to write, since --format {request.form} is no text"
         raise UsageError(msg)
     try:
-        rows, what = (
-            _minari(request, request.out, records) if request.form == "minari" else _parquet(request.out, records)
-        )
+        with watching_runs(len(records)) as begin:
+            rows, what = (
+                _minari(request, request.out, records, begin)
+                if request.form == "minari"
+                else _parquet(request.out, records, begin)
+            )
     except OSError as error:
         msg = f"--out {request.out}: cannot be written: {error.strerror or error}"
         raise UsageError(msg) from None
-    print(shown(f"{rows} turns of {len(records)} runs: {what}"))  # noqa: T201 -- this is the command line
+    _tell(rows, records, what)
 
 
-def _parquet(out: Path, records: Sequence[RunRecord]) -> tuple[int, str]:
+def _parquet(out: Path, records: Sequence[RunRecord], begin: Callable[[], None]) -> tuple[int, str]:
     from ycbench_agents.evaluation.export.parquet import write_parquet  # noqa: PLC0415 -- slow to import
 
     rows: list[int] = []
-    replace_file(out, lambda part: rows.append(write_parquet(records, part)))
+    replace_file(out, lambda part: rows.append(write_parquet(records, part, begin)))
     return sum(rows), str(out)
 
 
-def _minari(request: ExportRequest, out: Path, records: Sequence[RunRecord]) -> tuple[int, str]:
+def _minari(
+    request: ExportRequest, out: Path, records: Sequence[RunRecord], begin: Callable[[], None]
+) -> tuple[int, str]:
     from ycbench_agents.evaluation.export.minari_dataset import write_minari  # noqa: PLC0415 -- slow to import
 
     if request.name is None:
         msg = "--name: got nothing, expected the name of the data set, like ycbench/greedy-v0"
         raise UsageError(msg)
     make_out_folder(out)
-    return write_minari(records, out, request.name), f"{out / request.name}; load it with MINARI_DATASETS_PATH={out}"
+    steps = write_minari(records, out, request.name, begin)
+    return steps, f"{out / request.name}; load it with MINARI_DATASETS_PATH={out}"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from ycbench_agents.cli.streams import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from rich.progress import Progress, TaskID
 
     from ycbench_agents.cli.suite import Plan, Watcher
 
-__all__ = ["episode_bar", "watching"]
+__all__ = ["CountingBar", "episode_bar", "watching", "watching_runs"]
 
 
 @contextlib.contextmanager
@@ -31,6 +31,42 @@ def watching(total: int, *, quiet: bool) -> Generator[Watcher]:
         return
     with episode_bar() as progress:
         yield _Bar(progress, progress.add_task("", total=total, place=""), total)
+
+
+@contextlib.contextmanager
+def watching_runs(total: int) -> Generator[Callable[[], None]]:
+    """Give what is to be called before each of so many runs; a bar shows them where stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    with episode_bar() as progress:
+        bar = CountingBar(progress)
+        bar.expect(total)
+        yield bar.begin
+
+
+class CountingBar:
+    """Shows the share of things that are over, each counted alike.
+
+    Args:
+        progress: What shows it.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("", total=None, place="")
+        self._begun = self._total = 0
+
+    def expect(self, total: int) -> None:
+        """Say how much there is to do."""
+        self._total = total
+        self._progress.update(self._task, total=total, place=f"0/{total}")
+
+    def begin(self, name: str = "") -> None:
+        """Go on to the next thing."""
+        self._begun += 1
+        place = f"{self._begun}/{self._total}"
+        self._progress.update(self._task, completed=self._begun - 1, description=one_line(name), place=place)
 
 
 def episode_bar() -> Progress:

@@ -109,6 +109,7 @@ def test_export_writes_a_line_of_json_a_turn(
     capsys.readouterr()
     out = tmp_path / "turns.jsonl"
     assert main(["export", str(runs), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"3 turns of 1 run: {out}\n"
     assert main(["export", str(runs)]) == 0
     assert capsys.readouterr().out == out.read_text(encoding="ascii")
     turns = [json.loads(line) for line in out.read_text(encoding="ascii").splitlines()]

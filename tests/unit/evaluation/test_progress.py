@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ycbench_agents.cli.evaluation_progress import watching_evaluation, watching_validation
+from ycbench_agents.cli.progress import watching_runs
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure
 from ycbench_agents.evaluation.running import EvaluationWatcher
@@ -70,4 +71,20 @@ def test_a_terminal_shows_how_far_a_validation_is_and_nothing_else_does(
         for key in KEYS:
             watcher.play(key)
     assert "2/2 greedy, default, seed 2" in terminal.getvalue()
+    assert "50%" in terminal.getvalue()
+
+
+def test_a_terminal_shows_how_many_runs_are_exported_and_names_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with watching_runs(2) as begin:
+        begin()
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with watching_runs(2) as begin:
+        begin()
+        begin()
+    assert "2/2" in terminal.getvalue()
     assert "50%" in terminal.getvalue()

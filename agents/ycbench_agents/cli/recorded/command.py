@@ -29,7 +29,7 @@ from ycbench_agents.registry import make_policy
 from ycbench_env import ConfigError, SeedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ycbench_agents.evaluation.redaction import Redaction
@@ -157,34 +157,45 @@ def _replay_one(record: RunRecord, trusted: Trusted, redaction: Redaction) -> in
     return 0
 
 
-def export(records: Sequence[RunRecord], out: Path | None, trusted: Trusted) -> None:
-    """Write the turns of runs as lines of JSON, to a file or to stdout.
+def export(
+    records: Sequence[RunRecord], out: Path | None, trusted: Trusted, begin: Callable[[], None] = lambda: None
+) -> int:
+    """Write the turns of runs as lines of JSON, to a file or to stdout, and return how many there are.
+
+    Args:
+        records: The runs.
+        out: The file, None for stdout.
+        trusted: Policies whose code may run.
+        begin: Is called before each run is played again.
 
     Raises:
         RecordError: A record is damaged, or turns turn out differently now.
         UsageError: Its policy cannot be made again, or the file cannot be written.
     """
-    lines = _lines(records, trusted)
+    written = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal written
+        for record in records:
+            begin()
+            for turn in export_turns(record.folder, replaying_policy(record, trusted)):
+                yield turn.to_line() + "\n"
+                written += 1
+
     if out is None:
-        sys.stdout.writelines(lines)
-        return
+        sys.stdout.writelines(lines())
+        return written
     try:
-        replace_file(out, lambda part: _write(part, lines))
+        replace_file(out, lambda part: _write(part, lines()))
     except OSError as error:
         msg = f"--out {out}: cannot be written: {error.strerror or error}"
         raise UsageError(msg) from None
+    return written
 
 
 def _write(path: Path, lines: Iterator[str]) -> None:
     with path.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(lines)
-
-
-def _lines(records: Sequence[RunRecord], trusted: Trusted) -> Iterator[str]:
-    """Yield one line a turn."""
-    for record in records:
-        for turn in export_turns(record.folder, replaying_policy(record, trusted)):
-            yield turn.to_line() + "\n"
 
 
 def records_in(folders: Sequence[Path], verb: str) -> Iterator[RunRecord]:

@@ -24,7 +24,7 @@ from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.wrappers import ScratchpadMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ycbench_agents.base import Json
@@ -54,7 +54,9 @@ _PRINTABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) | {"\n"}
 _RECOMMENDED: Final = r"`(code_permalink|author|author_email|eval_env)` is set to None"
 
 
-def write_minari(records: Sequence[RunRecord], folder: Path, name: str) -> int:
+def write_minari(
+    records: Sequence[RunRecord], folder: Path, name: str, begin: Callable[[], None] = lambda: None
+) -> int:
     """Make a data set of runs and return how many steps it has.
 
     The records are played again on the way, so what is written is verified. Minari must be told of all texts before it
@@ -64,6 +66,7 @@ def write_minari(records: Sequence[RunRecord], folder: Path, name: str) -> int:
         records: The runs, all of one configuration.
         folder: Folder of data sets; ``MINARI_DATASETS_PATH`` is to name it when the data set is loaded.
         name: Name of the data set, like ``ycbench/greedy-v0``.
+        begin: Is called before each run is played again.
 
     Raises:
         ExportError: The runs cannot be one data set, are held out, or there is one of this name.
@@ -78,6 +81,7 @@ def write_minari(records: Sequence[RunRecord], folder: Path, name: str) -> int:
     env, texts = _environment(records[0]), _Texts()
     with tempfile.TemporaryFile() as waiting:
         for number, record in enumerate(records):
+            begin()
             episode = _Episode(record, number)
             texts.add(episode)
             pickle.dump(episode, waiting, pickle.HIGHEST_PROTOCOL)

@@ -16,7 +16,7 @@ from ycbench_agents.records.origin import package_version
 from ycbench_agents.records.strict_json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from ycbench_agents.base import Json, JsonObject
@@ -113,7 +113,7 @@ def _repeat(name: str) -> int:
     return int(number) if number != name and number.isdecimal() else 1
 
 
-def write_parquet(records: Sequence[RunRecord], path: Path) -> int:
+def write_parquet(records: Sequence[RunRecord], path: Path, begin: Callable[[], None] = lambda: None) -> int:
     """Write the turns of runs as rows, run after run, and return how many rows there are.
 
     The records are played again on the way, so what is written is verified. Each run is written in groups of 256 rows,
@@ -122,6 +122,7 @@ def write_parquet(records: Sequence[RunRecord], path: Path) -> int:
     Args:
         records: The runs, finished or not.
         path: File to write.
+        begin: Is called before each run is played again.
 
     Raises:
         ExportError: A held-out run belongs to no planned episode.
@@ -139,6 +140,7 @@ def write_parquet(records: Sequence[RunRecord], path: Path) -> int:
     rows = 0
     with writing_rows(path, columns, metadata) as write:
         for source in sources:
+            begin()
             for batch in _batches(_rows(source)):
                 rows += len(batch)
                 write(batch)

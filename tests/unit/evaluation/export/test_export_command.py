@@ -24,7 +24,7 @@ def test_runs_are_written_and_told(
     assert main(["export", ".", "--format", "minari", "--out", "data", "--name", "my/told-v1"]) == 0
     told = capsys.readouterr()
     assert told.out == (
-        "2 turns of 1 runs: turns.parquet\n2 turns of 1 runs: data/my/told-v1; load it with MINARI_DATASETS_PATH=data\n"
+        "2 turns of 1 run: turns.parquet\n2 turns of 1 run: data/my/told-v1; load it with MINARI_DATASETS_PATH=data\n"
     )
     assert pq.read_table("turns.parquet").num_rows == 2
     monkeypatch.setenv("MINARI_DATASETS_PATH", "data")
