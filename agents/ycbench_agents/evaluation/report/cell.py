@@ -82,8 +82,12 @@ def number_cell(number: float | None, digits: int = 2, note: str = "") -> Cell:
 
 
 def percent_cell(fraction: float | None, note: str = "") -> Cell:
-    """Return a share in percent."""
-    return Cell(_NONE, None, note) if fraction is None else Cell(_signed(100 * fraction, "{:.0f}%"), fraction, note)
+    """Return a share in percent; with two digits more where it would look like none or all, and is not."""
+    if fraction is None:
+        return Cell(_NONE, None, note)
+    percent = 100 * fraction
+    is_exact = percent in {0.0, 100.0} or round(percent) not in {0, 100}
+    return Cell(_signed(percent, "{:.0f}%" if is_exact else "{:.2f}%"), fraction, note)
 
 
 def money_cell(cents: float | None, note: str = "") -> Cell:

@@ -37,7 +37,7 @@ _COMPARED: Final = (
     figures("Lift", "Mean over seeds of the score less the baseline's on the same seed", _UNPAIRED),
     figures(f"{_CONFIDENCE} interval", f"Of the lift: Student's, from {BCA_NEEDS} seeds on BCa"),
     figures("BCa interval", "By resampling the seeds; too narrow for few of them"),
-    figures("Median lift", "The middle one of the lifts of the seeds", _UNPAIRED),
+    figures("Median lift", "Of the lifts of the seeds: as many are below it as above", _UNPAIRED),
     figures("Lift, %", "Of the baseline's mean, where that is above 0"),
     figures("Factor", "Ratio of geometric means of final funds, where all episodes have $1 or more", _UNPAIRED),
     figures(

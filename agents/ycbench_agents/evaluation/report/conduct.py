@@ -97,7 +97,7 @@ _TRANSPORT: Final = (
         "From the end of the first turn to the end of the last; mean and deviation over seeds",
         "no turn was played",
     ),
-    figures("Waiting", "For replies, an episode", _NO_MODEL),
+    figures("Waiting", "For replies, an episode; mean and deviation over seeds", _NO_MODEL),
     figures("Retries", "Requests that were sent again, in all", _NOBODY),
     figures("Faults", "On the way, in all", _NOBODY),
 )

@@ -39,7 +39,7 @@ _COLUMNS: Final = (
     ),
     figures(f"{_CONFIDENCE} interval", f"Of the score: Student's, from {BCA_NEEDS} seeds on BCa"),
     figures("Tier", "Policies of a tier are not told apart from the one that leads it"),
-    figures("Median", "The middle one of the scores of the seeds", _UNFINISHED),
+    figures("Median", "Of the scores of the seeds: as many are below it as above", _UNFINISHED),
     figures(
         "Spread across seeds",
         "Standard deviation of the scores of the seeds: how much the market decides",

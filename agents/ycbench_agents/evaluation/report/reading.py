@@ -16,8 +16,8 @@ LEADERBOARD_READING: Final[tuple[str, ...]] = (
         "it; on the same seeds they may still differ, as comparisons with the baseline show."
     ),
     (
-        "A score is a mean, so one rich seed can carry it. The median is that of the middle seed: where the two "
-        "are far apart, seeds differ much."
+        "A score is a mean, so one rich seed can carry it. As many seeds are below the median as above it: where "
+        "the two are far apart, seeds differ much."
     ),
     (
         f"An interval can reach below $0, although no score can: below {BCA_NEEDS} seeds it is Student's, as wide "

@@ -13,7 +13,7 @@ from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.heldout import SeedHash
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
 from ycbench_agents.evaluation.report import ReportError, report_of
-from ycbench_agents.evaluation.report.cell import cost_cell
+from ycbench_agents.evaluation.report.cell import cost_cell, percent_cell
 from ycbench_agents.evaluation.report.comparison import times
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.origin import origin_part
@@ -262,3 +262,21 @@ def test_factors_keep_three_digits_or_so() -> None:
     assert [times(ratio) for ratio in (1.5, 0.00021, 123.4, 1455.2, 2.5e6)] == [
         *("1.50\u00d7", "0.00021\u00d7", "123\u00d7", "1,455\u00d7", "2.5e+06\u00d7"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [
+        (None, "\u2013"),
+        (0.0, "0%"),
+        (0.004, "0.40%"),
+        (-0.004, "\u22120.40%"),
+        (0.006, "1%"),
+        (0.5, "50%"),
+        (0.994, "99%"),
+        (0.9997, "99.97%"),
+        (1.0, "100%"),
+    ],
+)
+def test_a_share_looks_like_none_or_all_only_where_it_is(fraction: float | None, text: str) -> None:
+    assert percent_cell(fraction).text == text
