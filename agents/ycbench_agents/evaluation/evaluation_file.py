@@ -34,7 +34,7 @@ class EvaluationFile:
     Args:
         suite: The suite.
         players: Who plays each policy under each configuration.
-        provenance: Where it was played last.
+        provenance: Where it was begun.
     """
 
     suite: Suite

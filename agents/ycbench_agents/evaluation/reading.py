@@ -39,7 +39,7 @@ class Evaluation:
         folder: The folder.
         suite: What was to be played.
         episodes: Every planned episode, in the order of the suite.
-        provenance: Where it was played last.
+        provenance: Where it was begun.
         players: Who plays each policy under each configuration, as far as somebody was asked to.
     """
 

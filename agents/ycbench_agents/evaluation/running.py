@@ -181,7 +181,7 @@ class _Session:
         _refuse_twins(planned)
         for line in _changes(plan, before, players):
             watcher.tell(line)
-        provenance = Provenance(version, runtime.origin(runtime.now()), plan.overrides)
+        provenance = _provenance(plan, before, version, runtime)
         store_json(plan.folder.suite, EvaluationFile(suite, players, provenance).to_dict())
         for marker in plan.folder.playing.iterdir():
             marker.unlink(missing_ok=True)
@@ -273,6 +273,14 @@ def _file_before(folder: EvaluationFolder) -> EvaluationFile | None:
         return EvaluationFile.read(folder)
     except RecordError:
         return None
+
+
+def _provenance(plan: EvaluationPlan, file: EvaluationFile | None, version: str, runtime: Runtime) -> Provenance:
+    """Return where the evaluation was begun, as the first command of this version told; runs tell for themselves."""
+    if file is None or file.provenance.version != version:  # runs of another version count no more
+        return Provenance(version, runtime.origin(runtime.now()), plan.overrides)
+    is_same = file.suite.to_dict() == plan.loaded.suite.to_dict()  # then it is as well told where its settings are from
+    return Provenance(version, file.provenance.origin, file.provenance.overrides if is_same else plan.overrides)
 
 
 def _changes(plan: EvaluationPlan, file: EvaluationFile | None, players: Sequence[PlayerIdentity]) -> Generator[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import filelock
 import pytest
 
@@ -16,16 +18,18 @@ from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.job import Job
 from ycbench_agents.evaluation.reading import read_evaluation
 from ycbench_agents.evaluation.results import leaderboard
-from ycbench_agents.evaluation.running import EvaluationBusyError
+from ycbench_agents.evaluation.running import EvaluationBusyError, evaluate
 from ycbench_agents.evaluation.sweep import play_jobs
 from ycbench_agents.evaluation.worker import marker_of
-from ycbench_agents.records import RecordError
+from ycbench_agents.records import RecordError, RunOrigin, Runtime
+from ycbench_agents.records.record import GitState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conftest import Bench
 
+    from ycbench_agents.base import Json
     from ycbench_agents.evaluation.job import JobReport
     from ycbench_env import Observation
 
@@ -271,6 +275,34 @@ def test_a_suite_may_grow(bench: Bench) -> None:
     played = bench.play()
     assert bench.watcher.begun == (2, 2, 0)
     assert [each.key.seed for each in played.evaluation.episodes] == ["2", "3", "2", "3"]
+
+
+def at(commit: str, day: int) -> Runtime:
+    """The clock and the checkout on some day."""
+    return Runtime(
+        clock=lambda: dt.datetime(2026, 1, day, tzinfo=dt.UTC),
+        origin=lambda started: RunOrigin("3.13.0", {}, GitState(commit, dirty=False), started),
+    )
+
+
+def test_where_an_evaluation_was_begun_stays_whatever_later_commands_play(bench: Bench) -> None:
+    def play(runtime: Runtime, *chosen: str, overrides: tuple[Json, ...] = ()) -> bytes:
+        plan = attrs.evolve(bench.plan(bench.load(), *chosen), overrides=overrides)
+        evaluate(plan, bench.pool, bench.watcher, runtime)
+        return bench.out.suite.read_bytes()
+
+    first = play(at("aaa", 1), "greedy", overrides=({"key": "sim.seed"},))
+    assert json.loads(first)["provenance"]["origin"]["started"] == "2026-01-01T00:00:00+00:00"
+    assert play(at("bbb", 2), "idle") == first
+    assert play(at("ccc", 3)) == first  # it plays nothing
+    bench.text = bench.text.replace("[1, 2]", "[1, 2, 3]")
+    grown = json.loads(play(at("ddd", 4), "idle"))
+    assert grown["suite"] != json.loads(first)["suite"]
+    assert grown["provenance"] == {**json.loads(first)["provenance"], "overrides": []}
+    other = json.loads(first)
+    other["provenance"]["version"] = "0.0.0"
+    bench.out.suite.write_text(json.dumps(other), "ascii")
+    assert json.loads(play(at("eee", 5), "idle"))["provenance"]["origin"]["git"]["commit"] == "eee"
 
 
 def test_the_longest_episodes_are_begun_first(bench: Bench) -> None:

@@ -17,6 +17,7 @@ from ycbench_agents.evaluation.report.conduct import (
 )
 from ycbench_agents.evaluation.report.definition import DEFINITIONS
 from ycbench_agents.evaluation.report.drawing import drawn_figures
+from ycbench_agents.evaluation.report.ending import ENDING_READING, cut_off_texts, ending_table
 from ycbench_agents.evaluation.report.leaderboard import leaderboard_table
 from ycbench_agents.evaluation.report.origin import episode_part, origin_part
 from ycbench_agents.evaluation.report.paid import paid_texts
@@ -84,10 +85,10 @@ def report_of(
     suite, episodes = evaluation.suite, evaluation.episodes
     _require_policy(suite, baseline)
     presets = preset_results(suite, episodes, measures)
-    started = f"The evaluation was begun at {evaluation.provenance.origin.started}."
     sections = (
         Section("origin", "What was evaluated", _origin(evaluation)),
-        Section("leaderboard", "Leaderboard", _leaderboards(presets), LEADERBOARD_READING),
+        Section("leaderboard", "Leaderboard", _leaderboards(presets), (*LEADERBOARD_READING, ENDING_READING)),
+        Section("endings", "How episodes ended", _endings(presets)),
         Section(
             "comparison",
             f"Against {clean(baseline or DEFAULT_BASELINE)}",
@@ -99,7 +100,7 @@ def report_of(
         Section("figures", "Figures", _figures(suite, presets, draw)),
         Section("conduct", "Tasks, behaviour and cost", _conduct(presets, episodes), CONDUCT_READING),
         Section("reliability", "Reliability", _reliability(presets)),
-        Section(TIMES, "Times, retries and faults", _times(presets, started)),
+        Section(TIMES, "Times, retries and faults", _times(presets, _played(evaluation))),
         Section("episodes", "Failed and missing episodes", (episode_part(episodes, is_secret=suite.is_held_out),)),
     )
     return Report(f"YC-Bench evaluation: {clean(suite.name)}", sections)
@@ -118,7 +119,18 @@ def _require_policy(suite: Suite, baseline: str | None) -> None:
 
 
 def _leaderboards(presets: Sequence[PresetResults]) -> tuple[Part, ...]:
-    return tuple(Part(_title(results, presets), (), (leaderboard_table(results),)) for results in presets)
+    return tuple(
+        Part(_title(results, presets), cut_off_texts(results), (leaderboard_table(results),)) for results in presets
+    )
+
+
+def _endings(presets: Sequence[PresetResults]) -> tuple[Part, ...]:
+    return tuple(
+        Part(_title(results, presets), (), (ending_table(results),))
+        if results.has_finished
+        else Part(_title(results, presets), (_NONE_FINISHED,))
+        for results in presets
+    )
 
 
 def _title(results: PresetResults, presets: Sequence[PresetResults]) -> str:
@@ -163,7 +175,18 @@ def _reliability(presets: Sequence[PresetResults]) -> tuple[Part, ...]:
     return (Part("", (text,), (reliability_table(presets),)),)
 
 
-def _times(presets: Sequence[PresetResults], started: str) -> tuple[Part, ...]:
+def _played(evaluation: Evaluation) -> str:
+    """Return when runs were played, as their records tell: the time of the last command would say nothing of them."""
+    runs = [each.record for each in evaluation.episodes if each.status == "finished" and each.record is not None]
+    if not runs:
+        return f"No run is finished. The evaluation was begun at {evaluation.provenance.origin.started}."
+    # Times of records are all of UTC and in one form, so their texts are in the order of the clock.
+    first = min(run.origin.started for run in runs)
+    last = max(run.outcome.ended or run.origin.started for run in runs)
+    return f"Of the finished runs the first was begun at {first}, and the last ended at {last}."
+
+
+def _times(presets: Sequence[PresetResults], played: str) -> tuple[Part, ...]:
     text = "What may differ between two evaluations that are equal otherwise; nothing else in this report does."
     finished = any(results.has_finished for results in presets)
-    return (Part("", (started, text), (transport_table(presets),) if finished else ()),)
+    return (Part("", (played, text), (transport_table(presets),) if finished else ()),)

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib import metadata
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
+from ycbench_agents.evaluation.provenance import counted_commits, run_origins
 from ycbench_agents.evaluation.report.cell import count_cell, text_cell
+from ycbench_agents.evaluation.report.ending import turn_limit
 from ycbench_agents.evaluation.report.part import Part, Table, figures, words
 from ycbench_agents.evaluation.report.result import tally_of
 from ycbench_agents.evaluation.results import told_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
     from ycbench_agents.evaluation.suite import Suite, SuitePolicy
+    from ycbench_agents.records import RunOrigin
+    from ycbench_agents.records.record import GitState
 
 __all__ = ["episode_part", "origin_part"]
 
 _MAKERS: Final = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")  # of its statistics, figures and pages
 _NOTHING: Final = "\u2013"
+_NO_LIMIT: Final = "neither the suite nor the configuration has a limit"
 _SHORT: Final = 8  # digits of a digest, to tell files apart
 _KEY_VALUE: Final = (words("What"), words("Value"))
 
@@ -39,20 +47,28 @@ def origin_part(
 
     Args:
         suite: The suite.
-        provenance: Where it was played.
+        provenance: Where it was begun.
         episodes: Every planned episode.
         version_of: Returns the version of a package that is installed where the report is made.
         players: Who plays each policy under each configuration, as far as that is known.
     """
     tally = tally_of(episodes)
     became = f"{tally.run} run to their end, {tally.failed} failed, {tally.missing} missing"
+    origins = run_origins(episodes)
     counted = f"{tally.planned} episodes planned: {became}."
     tables = (
         _table("Suite", _suite_facts(suite)),
         _policies(suite, players),
         Table(
             "Configurations",
-            (words("Preset"), words("Digest"), figures("Years"), figures("Start, $"), figures("Clients")),
+            (
+                words("Preset"),
+                words("Digest"),
+                figures("Years"),
+                figures("Start, $"),
+                figures("Clients"),
+                figures("Turn limit", absent=_NO_LIMIT),
+            ),
             tuple(
                 (
                     text_cell(preset.label),
@@ -60,11 +76,15 @@ def origin_part(
                     count_cell(preset.config.sim.horizon_years),
                     count_cell(preset.config.world.initial_funds_cents // 100),
                     count_cell(preset.config.world.num_clients),
+                    count_cell(turn_limit(suite, preset.config)),
                 )
                 for preset in suite.presets
             ),
         ),
-        _table("Provenance", [*_provenance_facts(provenance), ("Report made with", _makers(version_of))]),
+        attrs.evolve(
+            _table("Provenance", [*_provenance_facts(provenance, origins), ("Report made with", _makers(version_of))]),
+            notes=tuple(_commit_notes(origins)),
+        ),
     )
     return Part("", tuple(text for text in (suite.description, counted) if text), tables)
 
@@ -86,7 +106,7 @@ def _suite_facts(suite: Suite) -> list[tuple[str, str]]:
         ("Seeds", f"{', '.join(suite.seeds)} ({len(suite.seeds)} in all)"),
         *secret,
         ("Repeats", str(suite.repeats)),
-        ("Turn limit", turns),
+        ("Turn limit of the suite", turns),
     ]
 
 
@@ -128,19 +148,49 @@ def _file(name: str, digest: str | None) -> str:
     return name if digest is None else f"{name} ({digest[:_SHORT]})"
 
 
-def _provenance_facts(provenance: Provenance) -> list[tuple[str, str]]:
-    origin = provenance.origin
-    commit = "none" if origin.git is None else f"{origin.git.commit}{', files changed' if origin.git.dirty else ''}"
-    packages = ", ".join(f"{name} {origin.packages[name] or 'unknown'}" for name in sorted(origin.packages))
+def _provenance_facts(provenance: Provenance, origins: Sequence[RunOrigin]) -> Iterator[tuple[str, str]]:
+    """Yield where runs were begun; of an evaluation without a finished one, where it was begun itself."""
+    if not origins:
+        yield "Finished runs", "none; what follows is of the place where the evaluation was begun"
+    told = origins or (provenance.origin,)
     overrides = "; ".join(json.dumps(each, sort_keys=True) for each in provenance.overrides)
-    return [
-        ("ycbench-env", provenance.version),
-        ("Measures version", str(provenance.measures_version)),
-        ("Git commit", commit),
-        ("Python", origin.python),
-        ("Packages", packages or "unknown"),
-        ("Settings in force", overrides or "none"),
-    ]
+    yield "ycbench-env", provenance.version
+    yield "Measures version", str(provenance.measures_version)
+    yield "Git commit", _counted(_commit(origin.git) for origin in told)
+    yield "Python", _counted(origin.python for origin in told)
+    yield "Packages", _packages(told)
+    yield "Settings in force", overrides or "none"
+
+
+def _commit(git: GitState | None) -> str:
+    return "none" if git is None else f"{git.commit}{', files changed' if git.dirty else ''}"
+
+
+def _packages(origins: Sequence[RunOrigin]) -> str:
+    """Return the versions of the packages in use; not every run uses each."""
+    names = sorted({name for origin in origins for name in origin.packages})
+    found = (
+        f"{name} {_counted(str(each.packages[name] or 'unknown') for each in origins if name in each.packages)}"
+        for name in names
+    )
+    return ", ".join(found) or "unknown"
+
+
+def _counted(values: Iterable[str]) -> str:
+    """Return what runs tell, with how many tell it where they differ."""
+    counts = Counter(values)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{value} ({count} {'run' if count == 1 else 'runs'})" for value, count in counts.items())
+
+
+def _commit_notes(origins: Sequence[RunOrigin]) -> Iterator[str]:
+    states = len(counted_commits(origins))
+    if states > 1:
+        yield (
+            f"The runs were begun at {states} states of the checkout, so that nobody can play all of them again with "
+            "one: where it matters, play all in another folder."
+        )
 
 
 def _makers(version_of: Callable[[str], str]) -> str:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
+from ycbench_agents.evaluation.provenance import counted_commits
 from ycbench_agents.evaluation.validation.check import judged, not_applicable
 from ycbench_agents.records.origin import package_version
 from ycbench_env import load_config, preset_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.suite import Suite, SuitePreset
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence
     from ycbench_agents.evaluation.validation.rules import Rules, SuiteRule
-    from ycbench_agents.records import RunOrigin
+    from ycbench_agents.records import RunOrigin, RunRecord
+    from ycbench_agents.records.record import GitState
 
 __all__ = ["checkout_check", "presets_check", "seeds_check", "suite_check", "version_check"]
 
@@ -102,21 +107,54 @@ def version_check(evidence: Evidence, rules: Rules) -> Check:
             where = names.get(each.name) or evidence.told(each.name)
             faults.append(f"{where}: got {got}, expected {asked}")
     expected = f"{asked}, which validates" if rules.version == "this" else "one version"
-    return judged("version", version, expected, faults)
+    return judged("version", f"{version}, {_told_number(evidence)}", expected, faults)
 
 
 def checkout_check(evidence: Evidence, rules: Rules) -> Check:
-    """Return whether no tracked file of the checkout was changed; an installed package has none, its version tells."""
-    origin = evidence.evaluation.provenance.origin
-    got = _told_checkout(origin)
+    """Return whether the finished runs were begun at one commit, with no tracked file changed.
+
+    What suite.json tells of does not count: results rest on the runs. An installed package has no checkout, its version
+    tells.
+    """
+    runs = evidence.finished()
+    got = _told_commits(record.origin for _, record in runs)
     if rules.checkout == "any":
         return not_applicable("checkout", got, "any checkout")
-    origins = [("suite.json", origin), *((str(key), record.origin) for key, record in evidence.finished())]
-    faults = [f"{where}: {_told_checkout(each)}" for where, each in origins if each.git is not None and each.git.dirty]
-    return judged("checkout", got, "no tracked file changed; commit, and play in another folder", faults)
+    faults = [
+        f"{key}: {_told_checkout(run.origin.git)}" for key, run in runs if run.origin.git and run.origin.git.dirty
+    ]
+    expected = "one commit for all runs, no tracked file changed; else commit, and play all in another folder"
+    return judged("checkout", got, expected, [*faults, *_mixed_faults(runs)])
 
 
-def _told_checkout(origin: RunOrigin) -> str:
-    if origin.git is None:
+def _mixed_faults(runs: Sequence[tuple[EpisodeKey, RunRecord]]) -> Iterator[str]:
+    """Yield each commit, with a run of it, where there are several: nobody can check out two at once."""
+    groups: dict[str | None, list[tuple[EpisodeKey, GitState | None]]] = {}
+    for key, run in runs:
+        groups.setdefault(run.origin.git and run.origin.git.commit, []).append((key, run.origin.git))
+    for (key, git), *others in groups.values() if len(groups) > 1 else ():
+        told = _told_checkout(git and attrs.evolve(git, dirty=False))
+        yield f"{told}: {_told_runs(1 + len(others))}, the first of them {key}"
+
+
+def _told_number(evidence: Evidence) -> str:
+    """Return at how many commits the finished runs were begun; an installed package has none."""
+    number = len({run.origin.git.commit for _, run in evidence.finished() if run.origin.git is not None})
+    return {0: "no commit", 1: "1 commit"}.get(number, f"{number} commits")
+
+
+def _told_commits(origins: Iterable[RunOrigin]) -> str:
+    counts = counted_commits(origins)
+    if len(counts) == 1:
+        return _told_checkout(next(iter(counts)))
+    return "; ".join(f"{_told_checkout(git)} ({_told_runs(runs)})" for git, runs in counts.items()) or "no finished run"
+
+
+def _told_runs(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def _told_checkout(git: GitState | None) -> str:
+    if git is None:
         return "an installed package"
-    return f"commit {origin.git.commit[:_SHORT]}{', with changed files' if origin.git.dirty else ''}"
+    return f"commit {git.commit[:_SHORT]}{', with changed files' if git.dirty else ''}"

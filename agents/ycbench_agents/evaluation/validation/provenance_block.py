@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.evaluation_file import key_dict
+from ycbench_agents.evaluation.provenance import run_origins
 from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.validation.check import judged, not_applicable
 from ycbench_agents.evaluation.validation.digest import json_digest
@@ -14,26 +16,28 @@ from ycbench_agents.records.difference import json_differences
 from ycbench_agents.records.strict_json import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ycbench_agents.base import Json, JsonObject
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence
     from ycbench_agents.evaluation.validation.rules import Rules
+    from ycbench_agents.records import RunOrigin
 
 __all__ = ["PROVENANCE_FILE", "provenance_check", "provenance_document"]
 
 PROVENANCE_FILE: Final = "provenance.json"
 """In the folder of an evaluation that was found valid."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2  # 1 told one place for all runs
+_TIME_OF_ORIGIN: Final = "started"
 _OF_RULES: Final = ("rules", "rules_digest")
 
 
 def provenance_document(evidence: Evidence, rules: Rules) -> JsonObject:
     """Return the provenance block as JSON values; it holds no time, and no secret seed."""
     evaluation = evidence.evaluation
-    origin = evaluation.provenance.origin.to_json()
     configs: JsonObject = {preset.label: preset.config.digest() for preset in evaluation.suite.presets}
     records: list[Json] = [
         {**key_dict(key), "digest": facts.digest}
@@ -48,13 +52,23 @@ def provenance_document(evidence: Evidence, rules: Rules) -> JsonObject:
         "suite_digest": evaluation.suite.digest(),
         "version": evaluation.provenance.version,
         "measures_version": evaluation.provenance.measures_version,
-        "python": origin["python"],
-        "packages": origin["packages"],
-        "git": origin["git"],
+        "origins": _origins(run_origins(evaluation.episodes)),
         "config_digests": configs,
         "results_digest": json_digest(results_document(evaluation)),
         "records": records,
     }
+
+
+def _origins(origins: Sequence[RunOrigin]) -> list[Json]:
+    """Return where the finished runs were begun, each place once with how many were, in the order of the first."""
+    places = [
+        {name: value for name, value in origin.to_json().items() if name != _TIME_OF_ORIGIN} for origin in origins
+    ]
+    distinct: list[JsonObject] = []
+    for place in places:
+        if place not in distinct:
+            distinct.append(place)
+    return [{**place, "runs": places.count(place)} for place in distinct]
 
 
 def provenance_check(evidence: Evidence, rules: Rules) -> Check:
@@ -72,5 +86,8 @@ def _faults(path: Path, now: JsonObject) -> list[str]:
     except (OSError, RecordError) as error:
         return [f"cannot be read: {error}"]
     if isinstance(stored, dict):
+        if stored.get("format") != _FORMAT:
+            got = json.dumps(stored.get("format"))
+            return [f"{path.name}: got the format {got}, expected {_FORMAT}; remove the file and validate again"]
         stored = {**stored, **{name: now[name] for name in _OF_RULES}}
     return [f"{path.name}: {line} (stored | from the records)" for line in json_differences(stored, now)]

@@ -92,7 +92,7 @@ class Rules:
         version: this: all is of the version that validates; one: of any one version.
         presets: named: a configuration is the preset that it is called after; any: anything goes.
         runs: planned: there are runs of planned episodes alone; any: others may lie beside them.
-        checkout: clean: no tracked file of the checkout was changed; any: that does not matter.
+        checkout: clean: all runs are of one commit, with no tracked file changed; any: that does not matter.
         replay: Which records are played again.
         limits: How much may be amiss.
         telemetry: What must be known of language models.

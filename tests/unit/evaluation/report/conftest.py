@@ -29,8 +29,9 @@ from ycbench_agents.evaluation.measurement import (
 )
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.reading import Evaluation
-from ycbench_agents.evaluation.suite import Suite, SuitePolicy, SuitePreset
-from ycbench_agents.records.record import GitState, RunOrigin
+from ycbench_agents.evaluation.suite import Limits, Suite, SuitePolicy, SuitePreset
+from ycbench_agents.records import RunRecord
+from ycbench_agents.records.record import GitState, RunIdentity, RunOrigin, RunOutcome
 from ycbench_env import load_config
 
 START = 20_000_000
@@ -72,12 +73,15 @@ class Bench:
 
     policies: list[SuitePolicy] = attrs.field(factory=list)
     presets: tuple[str, ...] = ("reference",)
+    config: str = "default"
     repeats: int = 1
     seeds: tuple[str, ...] = ("1", "2", "3")
     seed_hash: SeedHash | None = None
     started: str = "2026-04-01T00:00:00Z"
     runs: dict[EpisodeKey, RunMeasures] = attrs.field(factory=dict)
     others: dict[EpisodeKey, tuple[EpisodeStatus, str | None]] = attrs.field(factory=dict)
+    records: dict[EpisodeKey, RunRecord] = attrs.field(factory=dict)
+    limits: Limits = attrs.field(factory=Limits)
 
     def add(self, policy: str, *finals: int | RunMeasures, preset: str = "reference", **settings: Any) -> Bench:  # noqa: ANN401 -- of many types
         """Add a policy whose episodes end so, seed by seed; what is not said is missing."""
@@ -93,15 +97,31 @@ class Bench:
         self.others[EpisodeKey(policy, preset, seed)] = ("failed", reason)
         return self
 
+    def begin(self, policy: str, seed: str, origin: RunOrigin, ended: str) -> Bench:
+        """Let the record of an episode tell where it was begun and when it ended."""
+        identity = RunIdentity("0.1.0", {}, "", 1, "greedy", {}, None, None, scratchpad=True)
+        record = RunRecord(Path("run"), identity, origin, RunOutcome("finished", ended, turns=1))
+        self.records[EpisodeKey(policy, "reference", seed)] = record
+        return self
+
     def evaluation(self) -> Evaluation:
         """Return the evaluation."""
-        presets = tuple(SuitePreset(name, load_config("default", environ={})) for name in self.presets)
+        presets = tuple(SuitePreset(name, load_config(self.config, environ={})) for name in self.presets)
         suite = Suite(
-            "made by hand", "For tests.", tuple(self.policies), presets, self.seeds, self.seed_hash, self.repeats
+            "made by hand",
+            "For tests.",
+            tuple(self.policies),
+            presets,
+            self.seeds,
+            self.seed_hash,
+            self.repeats,
+            self.limits,
         )
         origin = RunOrigin("3.12.1", {"attrs": "26.1", "numpy": None}, GitState("abc123", dirty=True), self.started)
         episodes = tuple(
-            Episode(key, "finished") if key in self.runs else Episode(key, *self.others.get(key, ("missing", None)))
+            Episode(key, "finished", None, self.records.get(key))
+            if key in self.runs
+            else Episode(key, *self.others.get(key, ("missing", None)))
             for key in suite.episodes()
         )
         return Evaluation(Path("out"), suite, episodes, Provenance("0.1.0", origin))

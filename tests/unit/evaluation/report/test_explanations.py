@@ -138,6 +138,6 @@ def test_what_headings_mean_and_how_to_read_them_is_in_the_text_of_page_and_mark
     assert {(column.title, column.note) for column in headings} == {
         term for section in report.sections for term in section.terms
     }
-    assert page.count("<summary>How to read this</summary>") == text.count("**How to read this**") == 5
+    assert page.count("<summary>How to read this</summary>") == text.count("**How to read this**") == 6
     assert "trust the p." in page
     assert "trust the p." in text

@@ -146,7 +146,7 @@ def test_an_evaluation_without_a_finished_episode_says_so(hand: Bench) -> None:
     page = Page(html_of(report))
     assert names(report) == []
     assert omitted(report) == ["All figures: no episode was played to its end."]
-    assert sum("No episode was played to its end" in text for text in page.text) == 2
+    assert sum("No episode was played to its end" in text for text in page.text) == 3
     assert "3 episodes planned: 0 run to their end, 1 failed, 2 missing." in "".join(page.text)
 
 
@@ -274,7 +274,7 @@ def test_several_presets_have_parts_and_figures_of_their_own(hand: Bench) -> Non
     assert "\n### Preset One\n" in text
     assert "](figures/2-one-funds.svg)" in text
     page = Page(html_of(report))
-    assert page.tags.count("h3") == 8
+    assert page.tags.count("h3") == 10
 
 
 def test_a_library_that_is_missing_is_named_with_its_extra(hand: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,8 @@ from ycbench_agents.evaluation.report.cell import cost_cell, percent_cell
 from ycbench_agents.evaluation.report.comparison import times
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.origin import origin_part
+from ycbench_agents.evaluation.suite import Limits
+from ycbench_agents.records.record import GitState, RunOrigin
 
 if TYPE_CHECKING:
     from conftest import Bench, MakeRun
@@ -247,6 +249,77 @@ def test_what_was_evaluated_names_versions_parameters_and_the_state_of_the_check
     makers = dict(each.split() for each in facts["Report made with"].split(", "))
     assert list(makers) == ["jinja2", "matplotlib", "numpy", "pandas", "scipy"]
     assert makers["scipy"] == scipy.__version__
+
+
+def test_it_is_told_where_the_runs_were_begun_and_how_many_each_where_they_differ(hand: Bench) -> None:
+    hand.add("greedy", 1, 2, 3).add("idle", 1)
+    first = RunOrigin("3.12.1", {"attrs": "26.1", "numpy": "2.3"}, GitState("aaa", dirty=False), "2026-04-02T00:00:00Z")
+    later = RunOrigin("3.13.0", {"attrs": "26.1", "numpy": "2.4", "openai": "3"}, None, "2026-04-01T00:00:00Z")
+    hand.begin("greedy", "1", first, "2026-04-02T01:00:00Z").begin("greedy", "2", first, "2026-04-02T03:00:00Z")
+    alone = tables(made(hand), "origin")[-1]
+    told = {row[0].text: row[1].text for row in alone.rows}
+    assert (told["Git commit"], told["Python"], told["Packages"]) == ("aaa", "3.12.1", "attrs 26.1, numpy 2.3")
+    assert ("Finished runs" in told, alone.notes) == (False, ())
+    hand.begin("idle", "1", later, "2026-04-01T02:00:00Z")
+    report = made(hand)
+    mixed = tables(report, "origin")[-1]
+    told = {row[0].text: row[1].text for row in mixed.rows}
+    assert told["Git commit"] == "aaa (2 runs); none (1 run)"
+    assert told["Python"] == "3.12.1 (2 runs); 3.13.0 (1 run)"
+    assert told["Packages"] == "attrs 26.1, numpy 2.3 (2 runs); 2.4 (1 run), openai 3"
+    assert mixed.notes[0].startswith("The runs were begun at 2 states of the checkout, so that nobody can play all")
+    assert section(report, "times").parts[0].paragraphs[0] == (
+        "Of the finished runs the first was begun at 2026-04-01T00:00:00Z, and the last ended at 2026-04-02T03:00:00Z."
+    )
+
+
+def test_without_a_finished_run_it_is_told_where_and_when_the_evaluation_was_begun(hand: Bench) -> None:
+    report = made(hand.add("greedy"))
+    told = {row[0].text: row[1].text for row in tables(report, "origin")[-1].rows}
+    assert told["Finished runs"] == "none; what follows is of the place where the evaluation was begun"
+    assert told["Git commit"] == "abc123, files changed"
+    assert section(report, "times").parts[0].paragraphs[0] == (
+        "No run is finished. The evaluation was begun at 2026-04-01T00:00:00Z."
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "limit", "shown"),
+    [
+        ("default", None, "\u2013"),
+        ("default", 600, "600"),
+        ("classic-easy", None, "500"),
+        ("classic-easy", 600, "500"),
+        ("classic-easy", 400, "400"),
+    ],
+)
+def test_the_turn_limit_of_a_configuration_is_the_stricter_one_of_it_and_the_suite(
+    hand: Bench, config: str, limit: int | None, shown: str
+) -> None:
+    hand.config, hand.limits = config, Limits(max_turns=limit)
+    [row] = rows(tables(made(hand.add("greedy", 1)), "origin")[2]).values()
+    assert row["Turn limit"] == shown
+
+
+def test_how_episodes_ended_is_counted_and_said_where_a_turn_limit_ended_some(hand: Bench, make_run: MakeRun) -> None:
+    whole, by_configuration, by_suite = make_run(3), make_run(2), make_run(1)
+    by_configuration = attrs.evolve(by_configuration, ending=attrs.evolve(whole.ending, terminal_reason="max_turns"))
+    by_suite = attrs.evolve(by_suite, ending=attrs.evolve(whole.ending, terminal_reason=None))
+    hand.add("greedy", whole, by_configuration, by_suite).add("idle", 4, -1)
+    report = made(hand)
+    [table] = tables(report, "endings")
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["greedy", "3", "1", "0", "2"],
+        ["idle", "2", "1", "1", "0"],
+    ]
+    board = section(report, "leaderboard")
+    [text] = board.parts[0].paragraphs
+    assert text == (
+        "A turn limit ended 2 of 5 runs: their funds are those of that moment, not of the whole horizon. How episodes "
+        "ended says whose."
+    )
+    assert "Funds at a turn limit are not those of the whole horizon" in board.reading[-1]
+    assert section(made(hand.add("greedy", 3, 2, 1)), "leaderboard").parts[0].paragraphs == ()
 
 
 def test_a_library_without_a_version_is_unknown(hand: Bench) -> None:

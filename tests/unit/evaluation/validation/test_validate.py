@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 import pytest
@@ -308,18 +308,52 @@ def test_a_configuration_that_only_is_called_like_a_preset_is_found(bench: Bench
     assert validate(bench.out.path, attrs.evolve(rules, runs="any", presets="any")).is_valid
 
 
+def begun_at(judge: Judge, name: str, commit: str | None, *, dirty: bool = False) -> None:
+    """Let the runs whose folders are called so have been begun at a commit."""
+    state = None if commit is None else {"commit": commit, "dirty": dirty}
+    for path in judge.bench.out.runs.glob(f"run-{name}-*/run.json"):
+        judge.edit(path, set_to("origin", "git", to=state))
+
+
+def got(judge: Judge, rule: str) -> str:
+    [found] = [check.got for check in judge.validate().checks if check.rule == rule]
+    return found
+
+
 def test_a_checkout_with_changed_files_is_named(judge: Judge) -> None:
-    for path in (judge.folder / "suite.json", *judge.bench.out.runs.glob("*/run.json")):
-        place = ("provenance", "origin", "git") if path.name == "suite.json" else ("origin", "git")
-        judge.edit(path, set_to(*place, to=None))
-    judge.rules = attrs.evolve(judge.rules, checkout="clean")
-    assert judge.status("checkout") == "passed"
-    state = {"commit": "0123456789abcdef", "dirty": True}
-    judge.edit(judge.run("idle", 2) / "run.json", set_to("origin", "git", to=state))
+    judge.rules = attrs.evolve(judge.rules, checkout="clean", replay=Replay(runs=1))
+    begun_at(judge, "*", None)
+    assert (judge.status("checkout"), got(judge, "checkout")) == ("passed", "an installed package")
+    begun_at(judge, "*", "0123456789abcdef")
+    assert (judge.status("checkout"), got(judge, "checkout")) == ("passed", "commit 0123456789ab")
+    judge.edit("suite.json", set_to("provenance", "origin", "git", to={"commit": "ffff", "dirty": True}))
+    assert judge.validate().is_valid  # where the evaluation was begun says nothing of its runs
+    begun_at(judge, "idle-default-seed2", "0123456789abcdef", dirty=True)
     assert judge.broken() == {"checkout": ("idle, default, seed 2: commit 0123456789ab, with changed files",)}
-    state["dirty"] = False
-    judge.edit(judge.run("idle", 2) / "run.json", set_to("origin", "git", to=state))
-    assert judge.validate().is_valid
+
+
+def test_runs_of_several_commits_are_told_and_come_from_no_clean_checkout(judge: Judge) -> None:
+    judge.rules = attrs.evolve(judge.rules, replay=Replay(runs=1))
+    begun_at(judge, "*", "a" * 40)
+    assert got(judge, "version").endswith(", 1 commit")
+    begun_at(judge, "idle-default-seed2", "b" * 40)
+    assert (judge.status("version"), got(judge, "version").split(", ")[1]) == ("passed", "2 commits")
+    provenance = judge.validate().provenance
+    assert provenance is not None
+    assert [(each["git"], each["runs"]) for each in cast("list[Any]", provenance["origins"])] == [
+        ({"commit": "a" * 40, "dirty": False}, 3),
+        ({"commit": "b" * 40, "dirty": False}, 1),
+    ]
+    judge.rules = attrs.evolve(judge.rules, checkout="clean")
+    assert got(judge, "checkout") == "commit aaaaaaaaaaaa (3 runs); commit bbbbbbbbbbbb (1 run)"
+    assert judge.broken() == {
+        "checkout": (
+            "commit aaaaaaaaaaaa: 3 runs, the first of them greedy, default, seed 1",
+            "commit bbbbbbbbbbbb: 1 run, the first of them idle, default, seed 2",
+        )
+    }
+    begun_at(judge, "idle-default-seed2", None)
+    assert judge.broken()["checkout"][1].startswith("an installed package: 1 run")
 
 
 def test_failed_and_missing_episodes_are_allowed_up_to_a_fraction(judge: Judge) -> None:
@@ -353,8 +387,14 @@ def test_a_provenance_block_that_is_there_must_be_that_of_the_records(judge: Jud
     assert judge.status("provenance") == "passed"
     judge.rules = attrs.evolve(judge.rules, name="looser", replay=Replay(runs=1))
     assert judge.status("provenance") == "passed"  # other rules are no other evaluation
+    judge.edit("suite.json", set_to("provenance", "origin", "git", to={"commit": "ffff", "dirty": True}))
+    assert judge.status("provenance") == "passed"  # nor is another place in suite.json
     judge.edit("provenance.json", set_to("records", 2, "digest", to="0" * 64))
     assert judge.broken()["provenance"][0].startswith('provenance.json: records[2].digest: "000')
+    judge.edit("provenance.json", set_to("format", to=1))
+    assert judge.broken()["provenance"] == (
+        "provenance.json: got the format 1, expected 2; remove the file and validate again",
+    )
     path.write_text("{", "ascii")
     assert judge.broken()["provenance"][0].startswith("cannot be read: provenance.json: got no JSON")
 
