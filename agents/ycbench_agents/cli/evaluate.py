@@ -25,6 +25,7 @@ from ycbench_agents.cli.telling import warn
 from ycbench_agents.evaluation.backend import Pool, WorkerLostError, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.player import Player
+from ycbench_agents.evaluation.probing import own_players
 from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.results import leaderboard, results_document, told_reason
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
@@ -32,6 +33,7 @@ from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.evaluation.suite_file import LoadedSuite, load_suite
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import encode, plain
+from ycbench_agents.registry import PolicyError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -137,8 +139,13 @@ def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:
     if unknown := [label for label in request.policies if label not in labels]:
         msg = f"--policy: got {unknown[0]!r}, expected policies of the suite: {', '.join(labels)}"
         raise UsageError(msg)
+    here = str(Path.cwd())
+    try:
+        own = own_players(suite, [here])
+    except PolicyError as error:
+        raise UsageError(str(error)) from None
     players = {
-        (policy.label, preset.label): _player(request, policy, preset.config)
+        (policy.label, preset.label): own.get(policy.label) or _player(request, policy, preset.config)
         for policy in suite.policies
         if policy.name != LLM or not request.policies or policy.label in request.policies  # no model, no key needed
         for preset in suite.presets
@@ -152,7 +159,7 @@ def _plan(request: EvaluateRequest, loaded: LoadedSuite) -> EvaluationPlan:
             {"key": each.key, "value": plain(each.value, each.key), "origin": each.place}
             for each in _overrides(request, loaded)
         ),
-        import_path=str(Path.cwd()),
+        import_path=here,
     )
 
 

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Final, cast
 
 from ycbench_agents.evaluation.forked import CAN_FORK, MORE_S, TRIES, play_job_forked
+from ycbench_agents.evaluation.job import JobReport
 from ycbench_agents.evaluation.limits import GRACE_S
 from ycbench_agents.evaluation.worker import (
     begin_worker,
@@ -24,7 +25,7 @@ from ycbench_agents.evaluation.worker import (
 )
 
 if TYPE_CHECKING:
-    from ycbench_agents.evaluation.job import Job, JobReport
+    from ycbench_agents.evaluation.job import Job
 
 __all__ = ["main", "play_job_apart"]
 
@@ -50,7 +51,7 @@ def play_job_apart(job: Job, more_s: float = _MORE_S) -> JobReport:
     except subprocess.TimeoutExpired:  # it cannot end itself, as where a signal stopped it
         tell_that_time_is_over(job)
         told = b""
-    report = cast("JobReport", pickle.loads(told)) if told else lost_report(job)  # noqa: S301 -- as above
+    report = JobReport.from_bytes(job.key, told) or lost_report(job)
     marker_of(job).unlink(missing_ok=True)
     return report
 
@@ -61,7 +62,7 @@ def main() -> None:
     with os.fdopen(os.dup(1), "wb") as reports:
         begin_worker(int(sys.argv[1]))  # whatever a policy prints must not stand among the bytes of the report
         report = play_job_forked(job) if CAN_FORK else play_job(job)
-        reports.write(pickle.dumps(report))
+        reports.write(report.to_bytes())
 
 
 if __name__ == "__main__":

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING
+import contextlib
+import signal
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Final
+
+import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Generator
 
 __all__ = ["run_coroutine"]
+
+_LOOK_S: Final = 0.5
 
 
 def run_coroutine(coroutine: Coroutine[object, object, None]) -> None:
@@ -23,23 +30,65 @@ def run_coroutine(coroutine: Coroutine[object, object, None]) -> None:
     except RuntimeError:
         asyncio.run(coroutine)
     else:
-        _run_apart(coroutine)
+        _run_apart(_Cancellable(coroutine))
 
 
-def _run_apart(coroutine: Coroutine[object, object, None]) -> None:
-    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = []
+@attrs.define
+class _Cancellable:
+    """A coroutine that another thread can cancel at any time, also before it begins."""
 
-    async def noted() -> None:
-        tasks.append((asyncio.get_running_loop(), asyncio.current_task()))
-        await coroutine
+    coroutine: Coroutine[object, object, None]
+    _tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = attrs.field(factory=list, init=False)  # pyright: ignore[reportUnknownVariableType] -- attrs' factory
+    _is_cancelled: threading.Event = attrs.field(factory=threading.Event, init=False)
 
+    async def run(self) -> None:
+        """Run it."""
+        self._tasks.append((asyncio.get_running_loop(), asyncio.current_task()))
+        if self._is_cancelled.is_set():  # asked after the task is known, as cancel() tells it before it looks for tasks
+            self.coroutine.close()
+            raise asyncio.CancelledError
+        await self.coroutine
+
+    def cancel(self) -> None:
+        """Have it end soon."""
+        self._is_cancelled.set()
+        for loop, task in self._tasks:
+            if task is not None:
+                with contextlib.suppress(RuntimeError):  # the loop was closed, so it has ended
+                    loop.call_soon_threadsafe(task.cancel)
+
+
+def _run_apart(work: _Cancellable) -> None:
+    end: Future[None] | None = None
     with ThreadPoolExecutor(1) as threads:
-        end = threads.submit(asyncio.run, noted())
         try:
+            with _interrupts_held_off():  # while a thread begins: what it runs must be known before
+                end = threads.submit(asyncio.run, work.run())
+            while not end.done():  # a signal that comes just before a thread begins to wait does not end its waiting
+                wait([end], _LOOK_S)
             end.result()
         except KeyboardInterrupt:  # it reaches this thread alone
-            for loop, task in tasks:
-                if task is not None and not loop.is_closed():
-                    loop.call_soon_threadsafe(task.cancel)
-            wait([end])
+            work.cancel()
+            if end is not None:
+                wait([end])
             raise
+
+
+@contextlib.contextmanager
+def _interrupts_held_off() -> Generator[None]:
+    """Have Ctrl-C wait, in the thread that it reaches.
+
+    Raises:
+        KeyboardInterrupt: It came.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came and callable(before):
+        before(signal.SIGINT, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, get_args
@@ -26,6 +27,21 @@ FailureKind: TypeAlias = Literal["raised", "stopped", "time", "memory", "killed"
 _LONGEST: Final = 500
 _LONGEST_NAME: Final = 100
 _MOST_READ: Final = 20_000
+_OF_ITS_OWN: Final = "an error of a class of its own"
+_OF_THIS_LIBRARY: Final = frozenset(
+    {
+        "EpisodeTimeoutError",
+        "MeasurementError",
+        "ModelError",
+        "PolicyError",
+        "PolicyStoppedError",
+        "RecordError",
+        "RecordMismatchError",
+        "RunBusyError",
+        "TurnError",
+        "WorkerLostError",
+    }
+)
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
@@ -48,8 +64,9 @@ class EpisodeFailure:
         return f"{self.error}: {self.text}" if self.text else self.error
 
     def without_text(self) -> Self:
-        """Return what may be told of an episode whose seed is secret."""
-        return attrs.evolve(self, text="")
+        """Return what may be told of an episode whose seed is secret; a policy gives its own classes any name."""
+        is_known = self.error in _OF_THIS_LIBRARY or isinstance(getattr(builtins, self.error, None), type)
+        return attrs.evolve(self, text="", error=self.error if is_known else _OF_ITS_OWN)
 
     def to_dict(self) -> JsonObject:
         """Return it as JSON values."""

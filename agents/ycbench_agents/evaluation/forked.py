@@ -13,8 +13,11 @@ import os
 import sys
 import warnings
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final, cast
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from ycbench_agents.evaluation.job import JobReport
 from ycbench_agents.evaluation.limits import GRACE_S, die_with_parent, uninterrupted
 from ycbench_agents.evaluation.worker import lost_report, play_job, tell_that_time_is_over, was_stopped_by_its_limit
 from ycbench_agents.registry import policy_factory
@@ -22,10 +25,9 @@ from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from ycbench_agents.evaluation.job import Job, JobReport
+    from ycbench_agents.evaluation.job import Job
 
 try:
     import psutil
@@ -45,6 +47,7 @@ TRIES: Final = 2
 """How often a job is played whose process ends: it may be no fault of its policy's, as where memory is short."""
 
 _LOOK_S: Final = 0.25
+_MOST_BYTES: Final = 2**20
 _TRIES_TO_END: Final = 10
 
 
@@ -73,50 +76,67 @@ def _import_once(job: Job) -> None:
 
 
 def _tried(job: Job, more_s: float) -> JobReport | None:
-    """Return the report of a copy of this process, None where it gives none."""
+    """Return the report of a copy of this process, None where it gives none.
+
+    A policy may write into the pipe as well: what is read is bounded, waited for no longer than the copy, and data.
+    """
+    told = b""
     with uninterrupted(), _copy_that_plays(job) as (process, reports):
         for _ in range(int((job.seconds + GRACE_S + more_s) / _LOOK_S) + 1):  # looks: a machine may sleep
             is_over = not process.is_alive()
-            if reports.poll(0 if is_over else _LOOK_S):
-                return _received(reports)
-            if is_over:
+            if wait([reports], 0 if is_over else _LOOK_S):
+                read = os.read(reports, _MOST_BYTES)
+                told += read
+                if (report := JobReport.from_bytes(job.key, told)) or not read or len(told) > _MOST_BYTES:
+                    return report
+            elif is_over:
                 return None
         tell_that_time_is_over(job)
         return None
 
 
-def _received(reports: Connection) -> JobReport | None:
-    try:
-        return cast("JobReport", reports.recv())
-    except Exception:  # noqa: BLE001 -- whatever a policy wrote into the pipe, or the copy that ended amid its report
-        return None
-
-
 @contextlib.contextmanager
-def _copy_that_plays(job: Job) -> Generator[tuple[BaseProcess, Connection]]:
-    """Make a copy of this process that plays a job, and end it with all that it began."""
-    context = get_context("fork")
-    reports, sender = context.Pipe(duplex=False)
+def _copy_that_plays(job: Job) -> Generator[tuple[BaseProcess, int]]:
+    """Make a copy of this process that plays a job and tells through a pipe, and end it with all that it began."""
     others = _children()
-    process = context.Process(target=_play_and_end, args=(job, sender, os.getpid()))
-    with reports:
-        with sender, warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads; the worker's own holds no lock
-            process.start()
+    reports, sender = os.pipe()
+    process = get_context("fork").Process(target=_play_and_end, args=(job, sender, os.getpid()))
+    try:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # of threads; the worker's own holds no lock
+                process.start()
+        finally:
+            os.close(sender)
         try:
             yield process, reports
         finally:
             _end(process, others)
+    finally:
+        os.close(reports)
 
 
-def _play_and_end(job: Job, sender: Connection, parent: int) -> None:
+def _play_and_end(job: Job, sender: int, parent: int) -> None:
     """Play a job in this process, which is a copy that its parent made, send the report and end."""
     try:
         die_with_parent()
         if os.getppid() == parent:  # else it was gone before
-            sender.send(play_job(job))
+            _close_what_is_the_parents(sender)
+            report = play_job(job).to_bytes()
+            while report:
+                report = report[os.write(sender, report) :]
     finally:
         os._exit(0)  # without what other threads and the worker itself have to do at their end
+
+
+def _close_what_is_the_parents(sender: int) -> None:
+    """Close all files but the standard ones and the pipe: others talk through them with those who hand out jobs."""
+    sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 -- for as long as the process lives
+    kept = {0, 1, 2, sender, sys.stdin.fileno()}
+    for number in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
+        if number not in kept:
+            with contextlib.suppress(OSError):  # that of the listing itself
+                os.close(number)
 
 
 def _end(process: BaseProcess, others: frozenset[psutil.Process]) -> None:

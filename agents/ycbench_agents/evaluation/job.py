@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import attrs
+
+from ycbench_agents.evaluation.failure import EpisodeFailure
+from ycbench_agents.records import RecordError
+from ycbench_agents.records.strict_json import Table, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.episode import EpisodeKey
-    from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.suite import Limits
     from ycbench_env import Config
 
@@ -78,3 +81,27 @@ class JobReport:
     key: EpisodeKey
     failure: EpisodeFailure | None = None
     warnings: tuple[str, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Return all but the key as a line of JSON."""
+        failure = None if self.failure is None else self.failure.to_dict()
+        return encode({"failure": failure, "warnings": [*self.warnings]}).encode("ascii") + b"\n"
+
+    @classmethod
+    def from_bytes(cls, key: EpisodeKey, told: bytes) -> Self | None:
+        """Return the report in the last line of what a process has told, None where it is none, or no whole line.
+
+        Args:
+            key: Which episode.
+            told: What it has told; a policy may have written something as well.
+        """
+        lines, end, rest = told.rpartition(b"\n")
+        if not end or rest:
+            return None
+        try:
+            table = Table.of(decode(lines.rpartition(b"\n")[2], "report"), "report")
+            failure = table.optional_table("failure")
+            warnings = tuple(str(each) for each in table.items("warnings"))
+            return cls(key, None if failure is None else EpisodeFailure.from_table(failure), warnings)
+        except RecordError:
+            return None

@@ -15,6 +15,7 @@ from ycbench_agents.evaluation.backend import Pool, end_workers, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.pinning import pinned
 from ycbench_agents.evaluation.player import model_player, scripted_player
+from ycbench_agents.evaluation.probing import is_own, own_players
 from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.running import EvaluationPlan, evaluate
 from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
@@ -96,18 +97,20 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
     """
     loaded = _loaded(suite, os.environ)
     chosen = _chosen(loaded.suite, policies)
-    has_own = any(":" in policy.name for policy in loaded.suite.policies)
+    has_own = any(is_own(policy) for policy in loaded.suite.policies)
+    import_path = tuple(str(Path(each).absolute()) for each in sys.path) if has_own else ()
+    own = own_players(loaded.suite, import_path)
     plan = EvaluationPlan(
         loaded=loaded,
         players={
-            (policy.label, preset.label): _player(policy, preset.config, model, base_url)
+            (policy.label, preset.label): own.get(policy.label) or _player(policy, preset.config, model, base_url)
             for policy in loaded.suite.policies
             if policy.name != _LLM or policy.label in chosen
             for preset in loaded.suite.presets
         },
         folder=EvaluationFolder(out),
         chosen=chosen,
-        import_path=tuple(str(Path(each).absolute()) for each in sys.path) if has_own else (),
+        import_path=import_path,
     )
     observer = watcher or QuietWatcher()
     for warning in loaded.warnings:

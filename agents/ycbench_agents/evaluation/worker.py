@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -162,6 +163,8 @@ def _failure_within_limits(job: Job) -> EpisodeFailure | None:
 
 
 def _kind(error: BaseException) -> FailureKind:
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return "memory"
     for kind, cls in _KINDS.items():
         if isinstance(error, cls):
             return kind
@@ -188,8 +191,7 @@ def _record(job: Job) -> RunRecord:
         PolicyStoppedError: The policy could not go on.
         RecordError: The record cannot be written.
     """
-    if ":" in job.policy:
-        sys.path.extend(folder for folder in job.import_path if folder not in sys.path)
+    sys.path.extend(folder for folder in job.import_path if folder not in sys.path)
     try:
         record = _played(job)
     except RunBusyError:

@@ -142,6 +142,23 @@ class Looks:
         return "sim resume"
 
 
+class Writes:
+    def __init__(self, data):
+        self.data = data.encode("latin-1")
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                if int(name) > 2 and os.readlink("/proc/self/fd/" + name).startswith("pipe:"):
+                    os.write(int(name), self.data)
+            except OSError:
+                pass
+        return "sim resume"
+
+
 class EndsOnce:
     def __init__(self, mark):
         self.mark = mark
@@ -248,6 +265,23 @@ def test_a_process_that_ended_once_by_no_fault_of_its_policys_goes_on(job: Job, 
     assert (tmp_path / "mark").exists()
 
 
+@pytest.mark.parametrize(
+    ("data", "fails"),
+    [
+        ("\x00\x10\x00\x00abc\n", False),  # a line that is no report
+        ('{"failure": null}\n', False),  # half of one
+        ("\x00\x10\x00\x00abc", False),  # what spoils the report; nothing is left to play for the second try
+        ("x" * 2**20, True),
+    ],
+)
+def test_what_a_policy_writes_into_pipes_reaches_nobody_but_its_own_report(data: str, fails: bool, job: Job) -> None:
+    writes = attrs.evolve(job, policy="own_policies:Writes", parameters={"data": data})
+    fine = attrs.evolve(job, key=EpisodeKey("label", "default", "2"), name="fine", policy="idle", seed=2)
+    reports = {report.key: report.failure for report in play_jobs([writes, fine], Pool(1))}
+    assert reports[fine.key] is None
+    assert (reports[job.key] is not None) == fails
+
+
 def test_policies_that_wait_for_answers_have_a_time_of_their_own(job: Job) -> None:
     limits = attrs.evolve(job.limits, seconds=3600, waiting_seconds=1)
     waits = attrs.evolve(job, policy="own_policies:Sleeps", limits=limits, waits=True)
@@ -279,6 +313,12 @@ class Silent(Exception):  # noqa: N818 -- an error of somebody who does not know
 
     def __str__(self) -> str:
         raise EpisodeTimeoutError
+
+
+def test_of_a_held_out_episode_no_name_is_told_that_a_policy_made_up() -> None:
+    names = ["ValueError", "WorkerLostError", "E7318273645192837465", "print"]
+    told = [str(EpisodeFailure("raised", name, "seed 7318273645192837465").without_text()) for name in names]
+    assert told == ["ValueError", "WorkerLostError", "an error of a class of its own", "an error of a class of its own"]
 
 
 def test_an_error_is_told_on_one_line_within_bounds_whatever_its_class_does(tmp_path: Path) -> None:

@@ -236,7 +236,8 @@ def test_ctrl_c_is_raised_again_when_what_was_played_is_kept() -> None:
     assert statuses(face.read_evaluation("out")) == ["finished", "missing"]
 
 
-def test_ctrl_c_in_a_running_loop_ends_the_coroutine_in_its_thread() -> None:
+@pytest.mark.parametrize("_again", range(40))  # at whatever moment it comes
+def test_ctrl_c_in_a_running_loop_ends_the_coroutine_in_its_thread(_again: int) -> None:
     began, ended = threading.Event(), threading.Event()
 
     async def long() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import time
 from typing import TYPE_CHECKING
@@ -62,6 +63,27 @@ class EndlessError(Exception):
     def __str__(self) -> str:
         time.sleep(3600)
         return ""
+
+
+class Maps:
+    """Is refused memory by the system itself."""
+
+    def reset(self, seed: int) -> None:
+        """Keep nothing."""
+
+    def act(self, observation: Observation) -> str:
+        del observation
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+
+def test_memory_that_the_system_refuses_is_told_as_memory(bench: Bench) -> None:
+    bench.text = bench.text.replace('{ name = "greedy" }', f'{{ name = "{BAD}Maps" }}').replace("[1, 2]", "[1]")
+    bench.play()
+    [failure] = json.loads(bench.out.failures.read_bytes())["failures"]
+    assert (failure["kind"], failure["text"]) == (
+        "memory",
+        "needed more than 2048 MiB; see limits.memory_mib of the suite",
+    )
 
 
 def test_a_class_of_ones_own_that_waits_for_answers_is_played_within_limits_too(bench: Bench) -> None:
