@@ -116,6 +116,33 @@ def test_rates_are_those_of_the_dispatch(kit: Any, start: Callable[..., str]) ->
     assert failed[3] == (True, True, True)
 
 
+def test_where_everybody_from_the_accept_on_would_have_made_it_the_team_was_too_small(
+    kit: Any, start: Callable[..., str]
+) -> None:
+    # Task-3 takes both until Thursday 10:00; then Emp_1 needs 20 hours for Task-1: 8, 9 and 3, until Monday 12:00. Both
+    # would have needed 10, from Thursday 10:00 until Friday 11:00, from Wednesday 9:00 until Thursday 10:00.
+    turns = (
+        f"task accept --task-id Task-1\n{start('Task-3', 'Emp_1', 'Emp_2')}\nsim resume",
+        f"{start('Task-1', 'Emp_1', accept=False)}\nsim resume",
+    )
+    assert failures(kit, *turns) == [("Task-1", 90.0, "understaffed", (False, False, False))]
+    [failed] = measure_run(kit.record(*turns)).failures
+    assert failed.staff_alone_from_accept is True
+
+
+def test_from_the_accept_on_rates_are_those_of_the_accept(kit: Any, start: Callable[..., str]) -> None:
+    # Task-3 raises both to 15 an hour on Thursday 10:00. Emp_1 then needs 200 / 15 hours, until Friday 14:20; with that
+    # rate from the accept on it would be Thursday 13:20, in time, with the 10 of then it is Friday 11:00.
+    turns = (
+        f"task accept --task-id Task-1\n{start('Task-3', 'Emp_1', 'Emp_2')}\nsim resume",
+        f"{start('Task-1', 'Emp_1', accept=False)}\nsim resume",
+    )
+    config = tiny_config(dist={"skill_boost": {"type": "constant", "value": 0.5}})
+    [(task, late_hours, *told)] = failures(kit, *turns, config=config)
+    assert (task, told) == ("Task-1", ["understaffed", (False, False, True)])
+    assert late_hours == pytest.approx(20 + 1 / 3, abs=1e-6)
+
+
 def test_whoever_joins_after_the_task_would_have_been_done_alone_changes_nothing(
     kit: Any, start: Callable[..., str]
 ) -> None:

@@ -289,6 +289,11 @@ def test_what_is_held_past_its_deadline_at_the_end_is_overdue(kit: Any, start: C
     assert (measured.tasks.unfinished, measured.tasks.overdue, measured.tasks.never_dispatched) == (3, 1, 3)
 
 
+def test_a_turn_that_ends_with_a_dispatch_has_that_task_active(kit: Any, start: Callable[..., str]) -> None:
+    behaviour = measure_run(kit.record(start("Task-1", "Emp_1"), start("Task-3", "Emp_2"))).behaviour
+    assert (behaviour.max_concurrency, behaviour.mean_concurrency_by_turn) == (2, 1.5)  # 1, then 2; no time went by
+
+
 def test_concurrency_of_a_turn_is_the_most_at_one_moment(kit: Any, start: Callable[..., str]) -> None:
     # Two side by side at 10 units an hour each: both end after 20 hours, within the turn.
     turn = f"{start('Task-1', 'Emp_1', 'Emp_2')}\n{start('Task-3', 'Emp_1', 'Emp_2')}\nsim resume"
