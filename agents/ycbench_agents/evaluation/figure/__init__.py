@@ -14,6 +14,7 @@ from ycbench_agents.evaluation.figure.range import (
     draw_trusted_share,
 )
 from ycbench_agents.evaluation.figure.seeds import funds_by_seed
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
 
 __all__ = [
@@ -44,5 +45,6 @@ __all__ = [
     "new_panels",
     "ordered",
     "png_of",
+    "short_names",
     "svg_of",
 ]

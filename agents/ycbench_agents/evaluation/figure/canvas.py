@@ -9,15 +9,17 @@ import contextlib
 import io
 import re
 import warnings
+from html import escape
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.evaluation.figure.lettering import printable
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -28,6 +30,7 @@ _DPI: Final = 200
 _FALLBACK: Final = "'DejaVu Sans', Verdana, sans-serif"  # a browser may not have the first
 _ID: Final = re.compile(r'(\bid="|url\(#|href="#)')
 _PROLOGUE: Final = re.compile(r"\A.*?(?=<svg\b)", re.DOTALL)
+_TEXT: Final = re.compile(r"(<text\b[^>]*>)(.+?)(?=</text>|  )")  # up to an amount that stands behind a name
 _METADATA: Final = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 
 
@@ -136,21 +139,32 @@ def new_panels(frame: Frame, count: int = 1, across: int = 1, foot: float = 0.0,
     return Panels(figure, tuple(axes), below)
 
 
-def svg_of(figure: Figure, name: str, style: FigureStyle = HOUSE_STYLE) -> str:
+def svg_of(
+    figure: Figure, name: str, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> str:
     """Return a figure as an SVG element: the same text for the same figure, dark where the reader's screen is.
 
     Args:
         figure: The figure; to be called within ``applied``.
         name: Its name, which stands before all ids so that several fit into one page.
         style: Where its dark colours are.
+        names: Short names by name; whoever points at one in a browser is shown the whole.
     """
     text = io.StringIO()
     figure.savefig(text, format="svg")
     svg = _METADATA.sub("", _PROLOGUE.sub("", text.getvalue(), count=1))
     svg = _ID.sub(rf"\g<1>{name}-", svg).replace("'DejaVu Sans'", _FALLBACK)
-    head, tail = svg.split(">", 1)
+    head, tail = _titled(svg, names or {}).split(">", 1)
     lines = (line.rstrip() for line in f'{head} id="{name}">\n{_dark_css(name, style)}{tail}'.splitlines())
     return "\n".join(lines) + "\n"
+
+
+def _titled(svg: str, names: Mapping[str, str]) -> str:
+    """Return an SVG whose texts that are or begin with a short name have the whole one as title."""
+    whole = {escape(short): escape(printable(name)) for name, short in names.items() if short != name}
+    return _TEXT.sub(
+        lambda text: f"{text[1]}<title>{whole[text[2]]}</title>{text[2]}" if text[2] in whole else text[0], svg
+    )
 
 
 def _dark_css(name: str, style: FigureStyle) -> str:

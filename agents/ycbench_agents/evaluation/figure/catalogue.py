@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -14,6 +15,7 @@ from ycbench_agents.evaluation.figure.context_line import KEEP_TURNS
 from ycbench_agents.evaluation.figure.failure import draw_failure_causes
 from ycbench_agents.evaluation.figure.funds import draw_funds_by_month, funds_scale
 from ycbench_agents.evaluation.figure.grid import calls_grid, client_policy_grid, final_trust_grid
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES
 from ycbench_agents.evaluation.figure.order import ordered
 from ycbench_agents.evaluation.figure.range import (
     draw_adversarial_share,
@@ -23,6 +25,8 @@ from ycbench_agents.evaluation.figure.range import (
     upper_bounds,
 )
 from ycbench_agents.evaluation.figure.seeds import funds_by_seed
+from ycbench_agents.evaluation.figure.short_name import short_names
+from ycbench_agents.evaluation.figure.style import HOUSE_STYLE
 from ycbench_agents.evaluation.measurement import frames
 
 if TYPE_CHECKING:
@@ -63,6 +67,7 @@ class FigurePlan:
         is_count: Whether zeros are nothing to draw either.
         has_rows_for_all: Whether policies with nothing to draw are drawn all the same, if any has something.
         policies: Whom it is about; None for all.
+        names: Short names of all that it may name, by name; those of policies are the same in every figure of a suite.
     """
 
     name: str
@@ -76,6 +81,7 @@ class FigurePlan:
     is_count: bool = False
     has_rows_for_all: bool = False
     policies: frozenset[str] | None = None
+    names: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
     @property
     def has_values(self) -> bool:
@@ -105,12 +111,20 @@ def figure_plans(
         episodes: These episodes, whose records know the models that the command line named.
     """
     order = list(dict.fromkeys(key.policy for key in measures))
-    plans = [*_money_plans(measures), *_client_plans(measures), *_command_plans(measures)]
-    plans.extend(_context_plans(suite, measures, list(episodes)))
+    names = _short([*(row.label for row in suite.policies), *order])
+    shown = {policy: names[policy] for policy in order}
+    plans = [*_money_plans(measures, shown), *_client_plans(suite, measures, shown), *_command_plans(measures, shown)]
+    plans = [attrs.evolve(plan, names=shown) for plan in plans]
+    plans.extend(_context_plans(suite, measures, list(episodes), names))
     return [attrs.evolve(plan, frame=ordered(plan.frame, order)) for plan in plans]
 
 
-def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]:
+def _short(names: Iterable[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return short names that have room in every figure."""
+    return short_names(names, LABEL_INCHES, HOUSE_STYLE.size, given)
+
+
+def _money_plans(measures: Mapping[EpisodeKey, RunMeasures], names: Mapping[str, str]) -> list[FigurePlan]:
     funds, efficiency = frames.funds_by_month(measures), frames.efficiency(measures)
     several, root = len(seeds_of(funds)) > 1, ", amounts as square roots" if funds_scale(funds).is_root else ""
     bound = " Hollow bars with \u2264: turns of unknown cost are not counted, so it is less." * bool(
@@ -120,12 +134,12 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
         FigurePlan(
             "funds",
             "Funds by month",
-            "Means over seeds; a bankrupt company has 0 from then on (paper, figures 1 and 2).",
+            "Means over seeds; a bankrupt company has 0 from then on (paper, figure 2).",
             funds,
             "funds_cents",
             "no run has a month.",
             "without a month",
-            _panel(draw_funds_by_month, _CURVES),
+            _panel(partial(draw_funds_by_month, names=names), _CURVES),
         ),
         FigurePlan(
             "funds-by-seed",
@@ -135,7 +149,7 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
             "funds_cents",
             "there is but one seed, so it would be the figure of all.",
             "without a month",
-            funds_by_seed,
+            partial(funds_by_seed, names=names),
         ),
         FigurePlan(
             "final-funds",
@@ -145,7 +159,7 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
             "final_funds_cents",
             "no run has funds.",
             "without funds",
-            _rows(draw_final_funds, _BARS, "final_funds_cents"),
+            _rows(partial(draw_final_funds, names=names), _BARS, "final_funds_cents"),
         ),
         FigurePlan(
             "revenue-per-dollar",
@@ -155,12 +169,14 @@ def _money_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]
             "revenue_per_usd",
             "no run has a known cost above 0.",
             "without a known cost above 0",
-            _rows(draw_revenue_per_dollar, _BARS, "revenue_per_usd"),
+            _rows(partial(draw_revenue_per_dollar, names=names), _BARS, "revenue_per_usd"),
         ),
     ]
 
 
-def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]:
+def _client_plans(
+    suite: Suite, measures: Mapping[EpisodeKey, RunMeasures], names: Mapping[str, str]
+) -> list[FigurePlan]:
     trust = frames.trust(measures)
     return [
         FigurePlan(
@@ -171,17 +187,17 @@ def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan
             "trusted_success_fraction",
             "there are no clients, or no task was completed in time.",
             "without a task completed in time",
-            _rows(draw_trusted_share, _BARS, "trusted_success_fraction"),
+            _rows(partial(draw_trusted_share, names=names), _BARS, "trusted_success_fraction"),
         ),
         FigurePlan(
             "final-trust",
             "Trust at the end",
-            "Mean over seeds, by client; adv. marks adversarial ones (paper, figure 3b).",
+            f"Mean over seeds, {_trust_range(suite, measures)}; adv. marks adversarial clients (paper, figure 3b).",
             trust,
             "final_trust",
             "there are no clients.",
             "without clients",
-            _cells(final_trust_grid),
+            _cells(final_trust_grid, names),
         ),
         FigurePlan(
             "adversarial-share",
@@ -191,7 +207,7 @@ def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan
             "adversarial_fraction",
             "there are no clients, or no task was accepted.",
             "without an accepted task",
-            _rows(draw_adversarial_share, _BARS, "adversarial_fraction"),
+            _rows(partial(draw_adversarial_share, names=names), _BARS, "adversarial_fraction"),
         ),
         FigurePlan(
             "client-policy",
@@ -201,14 +217,21 @@ def _client_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan
             "writes",
             "there are no clients, or no run wrote notes.",
             "without notes",
-            _cells(client_policy_grid),
+            _cells(client_policy_grid, names),
             is_count=True,
             has_rows_for_all=True,
         ),
     ]
 
 
-def _command_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePlan]:
+def _trust_range(suite: Suite, measures: Mapping[EpisodeKey, RunMeasures]) -> str:
+    """Return between what trust lies in the configuration that was played."""
+    played = {key.preset for key in measures}
+    most = max((each.config.world.trust_max for each in suite.presets if each.label in played), default=5.0)
+    return f"from 0 (none) to {most:g} (full)"
+
+
+def _command_plans(measures: Mapping[EpisodeKey, RunMeasures], names: Mapping[str, str]) -> list[FigurePlan]:
     return [
         FigurePlan(
             "failure-causes",
@@ -218,7 +241,7 @@ def _command_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePla
             "failures",
             "no task failed.",
             "without a failed task",
-            _rows(draw_failure_causes, _CAUSES, "failures", is_count=True),
+            _rows(partial(draw_failure_causes, names=names), _CAUSES, "failures", is_count=True),
             is_count=True,
         ),
         FigurePlan(
@@ -229,19 +252,20 @@ def _command_plans(measures: Mapping[EpisodeKey, RunMeasures]) -> list[FigurePla
             "calls",
             "no command was said.",
             "without a command",
-            _cells(calls_grid),
+            _cells(calls_grid, names),
         ),
     ]
 
 
 def _context_plans(
-    suite: Suite, measures: Mapping[EpisodeKey, RunMeasures], episodes: list[Episode]
+    suite: Suite, measures: Mapping[EpisodeKey, RunMeasures], episodes: list[Episode], names: Mapping[str, str]
 ) -> list[FigurePlan]:
     """Return the figure of appendix E, where any policies differ in the number of turns that they keep."""
     kept = {row.label: turns for row in suite.policies if isinstance(turns := row.parameters.get(KEEP_TURNS), int)}
     if len(set(kept.values())) < 2:  # noqa: PLR2004 -- nothing to compare
         return []
     frame = funds_by_context(suite, measures, episodes)
+    lines = _short(texts(frame, "model"), names)
     return [
         FigurePlan(
             "context",
@@ -251,8 +275,9 @@ def _context_plans(
             "final_funds_cents",
             "there are no two finished policies that differ in the turns kept, and in nothing else.",
             "without funds",
-            _panel(draw_funds_by_context, _CONTEXT),
+            _panel(partial(draw_funds_by_context, names=lines), _CONTEXT),
             policies=frozenset(kept),
+            names=lines,
         )
     ]
 
@@ -292,11 +317,11 @@ def _with_values(frame: pd.DataFrame, column: str, *, is_count: bool) -> frozens
     return frozenset(policy for policy, value in rows if value is not None and not (is_count and value == 0))
 
 
-def _cells(grid_of: Callable[[pd.DataFrame], Grid]) -> Callable[[pd.DataFrame], Figure]:
+def _cells(grid_of: Callable[[pd.DataFrame], Grid], names: Mapping[str, str]) -> Callable[[pd.DataFrame], Figure]:
     """Return what draws a grid of cells."""
 
     def make(frame: pd.DataFrame) -> Figure:
-        grid = grid_of(frame)
+        grid = attrs.evolve(grid_of(frame), names=names)
         panels = new_panels(grid_room(grid))
         draw_grid(panels.axes[0], grid)
         return panels.figure

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.figure.canvas import Frame
-from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width, told_apart
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -65,6 +66,7 @@ class Grid:
         cells: The cells.
         key: What the brief words mean.
         heading_inches: Room for a name of a column.
+        names: Short names, by name, of those that have one already.
     """
 
     rows: tuple[str, ...]
@@ -72,6 +74,7 @@ class Grid:
     cells: tuple[Cell, ...]
     key: str = ""
     heading_inches: float = LABEL_INCHES
+    names: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
     def is_brief(self, pitch: float, points: float) -> bool:
         """Return whether cells have to be brief.
@@ -84,12 +87,12 @@ class Grid:
 
     def row_names(self, style: FigureStyle) -> list[str]:
         """Return names of the rows as they are drawn."""
-        short = told_apart(self.rows, LABEL_INCHES, style.size)
+        short = short_names(self.rows, LABEL_INCHES, style.size, self.names)
         return [short[row] for row in self.rows]
 
     def headings(self, pitch: float, style: FigureStyle) -> _Headings:
         """Return how names of the columns are drawn above columns of a width in inches."""
-        short = told_apart(self.columns, self.heading_inches, style.size)
+        short = short_names(self.columns, self.heading_inches, style.size, self.names)
         return _headings([short[column] for column in self.columns], pitch, style.size)
 
 
@@ -157,7 +160,7 @@ def draw_grid(ax: Axes, grid: Grid, style: FigureStyle = HOUSE_STYLE) -> None:
     for cell, text in words.items():
         strength = max(cell.strength, _FAINTEST)
         ax.bar(cell.column, 0.92, bottom=cell.row - 0.46, width=0.94, color=cell.colour, alpha=strength, linewidth=0)
-        ax.text(cell.column, cell.row, text, size=size, color=style.ink, ha="center", va="center")
+        ax.text(cell.column, cell.row, text, size=size, color=style.ink, ha="center", va="center_baseline")
     if is_brief:
         below = -0.08 * dots / ax.get_window_extent().height
         ax.text(0.0, below, grid.key, color=style.grey, size=style.size - 1, va="top", transform=ax.transAxes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
+from ycbench_agents.evaluation.figure.lettering import DOTS
 from ycbench_agents.evaluation.statistic.sample import seed_means, seed_order
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SeedMeans", "means_by_seed", "numbers", "seed_names", "seeds_of", "texts", "values_of"]
 
 _SEED_LETTERS: Final = 8  # of hashes, which have twenty
+_SEED_DIGITS: Final = 12  # of numbers
 
 SeedMeans = dict[str, dict[str, float]]
 """By policy, in the order of the frame, and seed: the mean over repeats of the values that are defined."""
@@ -72,6 +74,15 @@ def seeds_of(frame: pd.DataFrame) -> list[str]:
 
 
 def seed_names(seeds: Sequence[str]) -> list[str]:
-    """Return short names of seeds: their first eight letters, where these tell all of them apart."""
-    short = [seed[:_SEED_LETTERS] for seed in seeds]
+    """Return names of seeds: long numbers without their middle, and the first letters of hashes, each with dots.
+
+    All stay whole where that would make two alike.
+    """
+    short = [_seed_name(seed) for seed in seeds]
     return short if len(set(short)) == len(set(seeds)) else list(seeds)
+
+
+def _seed_name(seed: str) -> str:
+    if not seed.isdecimal():
+        return seed if len(seed) <= _SEED_LETTERS + 1 else f"{seed[:_SEED_LETTERS]}{DOTS}"
+    return seed if len(seed) <= _SEED_DIGITS else f"{seed[: _SEED_DIGITS // 2]}{DOTS}{seed[-(_SEED_DIGITS // 3) :]}"

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, texts
 from ycbench_agents.evaluation.figure.context_line import KEEP_TURNS, context_lines
 from ycbench_agents.evaluation.figure.funds import label_curves
-from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, told_apart
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, looks
 from ycbench_agents.evaluation.figure.wording import round_dollars
 from ycbench_agents.evaluation.measurement import frames
@@ -57,26 +58,29 @@ def funds_by_context(
     return frame
 
 
-def draw_funds_by_context(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+def draw_funds_by_context(
+    ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
     """Draw the score of each model against the turns kept in context, means over seeds (appendix E).
 
     Args:
         ax: Where to draw.
         frame: Rows of policy, model, keep_turns, seed and final_funds_cents.
         style: Colours and letters.
+        names: Short names by model, as ``short_names`` returns them; None for some of the frame alone.
 
     Raises:
         ValueError: Two policies would be one point.
     """
     lines = _lines(frame)
-    look, names = looks(lines, style), told_apart(lines, LABEL_INCHES, style.size - 0.5)
+    look, short = looks(lines, style), short_names(lines, LABEL_INCHES, style.size - 0.5, names)
     for line, points in lines.items():
         turns, funds = list(points), list(points.values())
         ax.plot(turns, funds, color=look[line].colour, ls=look[line].dashes, marker="o", ms=5, clip_on=False)
     ax.set_ylim(0, max([max(points.values()) for points in lines.values()] + [1.0]) * 1.05)
     _mark_turns(ax, sorted({turns for points in lines.values() for turns in points}))
     ends = {line: list(points.items())[-1] for line, points in lines.items()}
-    label_curves(ax, {names[line]: (*end, look[line].colour) for line, end in ends.items()}, style)
+    label_curves(ax, {short[line]: (*end, look[line].colour) for line, end in ends.items()}, style)
     ax.set_title("Mean final funds", loc="left", color=style.grey)
     ax.locator_params(axis="y", nbins=5)
     ax.yaxis.set_major_formatter(lambda amount, _: round_dollars(amount))

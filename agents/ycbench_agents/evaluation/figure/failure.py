@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.figure.column import numbers, texts
-from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, told_apart
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
 from ycbench_agents.evaluation.figure.wording import percent
 from ycbench_agents.evaluation.measurement import FAILURE_CAUSES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
@@ -33,21 +36,24 @@ _WORTH_A_NUMBER: Final = 0.09  # of the width
 _HEIGHT: Final = 0.66  # of a row
 
 
-def draw_failure_causes(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+def draw_failure_causes(
+    ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
     """Draw the causes of all failed tasks of each policy; each failed task has one cause.
 
     Args:
         ax: Where to draw.
         frame: Rows of policy, cause and failures, the number of a run's tasks that failed for the cause.
         style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
     counts = _counts(frame)
     for place, by_cause in enumerate(counts.values()):
         _draw_row(ax, place, by_cause, style)
     ax.set_xlim(0, 1)
     ax.set_ylim(max(len(counts), 1) - 0.5, -0.5)
-    names = told_apart(counts, LABEL_INCHES, style.size)
-    ax.set_yticks(range(len(counts)), [names[policy] for policy in counts])
+    short = short_names(counts, LABEL_INCHES, style.size, names)
+    ax.set_yticks(range(len(counts)), [short[policy] for policy in counts])
     ax.tick_params(axis="y", length=0, labelcolor=style.ink)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.set_xlabel("Share of failed tasks, their number behind")
@@ -96,9 +102,11 @@ def _draw_row(ax: Axes, place: int, by_cause: dict[str, int], style: FigureStyle
         _draw_piece(ax, (left, place - _HEIGHT / 2), (share, _HEIGHT), looks[cause])
         if share > _WORTH_A_NUMBER:
             middle = left + share / 2
-            ax.text(middle, place, percent(share), size=style.size - 1, color=style.ink, ha="center", va="center")
+            ax.text(
+                middle, place, percent(share), size=style.size - 1, color=style.ink, ha="center", va="center_baseline"
+            )
         left += share
-    ax.text(1.03, place, f"{total:,}", color=style.ink, va="center", clip_on=False)
+    ax.text(1.03, place, f"{total:,}", color=style.ink, va="center_baseline", clip_on=False)
 
 
 def _draw_piece(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, texts
-from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width, told_apart
+from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
 from ycbench_agents.evaluation.figure.wording import dollars, round_dollars
 from ycbench_agents.figure import spread_apart
@@ -92,13 +93,14 @@ def funds_scale(frame: pd.DataFrame) -> FundsScale:
     )
 
 
-def draw_funds_by_month(
+def draw_funds_by_month(  # noqa: PLR0913 -- as panels differ in
     ax: Axes,
     frame: pd.DataFrame,
     style: FigureStyle = HOUSE_STYLE,
     *,
     scale: FundsScale | None = None,
     labels: bool = True,
+    names: Mapping[str, str] | None = None,
 ) -> None:
     """Draw the mean funds of each policy at the end of each month, over the seeds of the frame.
 
@@ -110,6 +112,7 @@ def draw_funds_by_month(
         style: Colours and letters.
         scale: What the axes span; None for what the frame needs.
         labels: Whether to write each policy's name and final funds at the end of its curve.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
     curves = _mean_curves(frame)
     span = scale or _scale_of_means(curves, frame)
@@ -120,7 +123,7 @@ def draw_funds_by_month(
         ax.plot(range(len(curve)), curve, color=look[policy].colour, ls=dashes, solid_capstyle="round", clip_on=False)
     _draw_start(ax, frame, style)
     if labels:
-        _draw_labels(ax, {policy: curve[-1] for policy, curve in curves.items()}, look, style)
+        _draw_labels(ax, {policy: curve[-1] for policy, curve in curves.items()}, look, style, names)
 
 
 def _mean_curves(frame: pd.DataFrame) -> dict[str, list[float]]:
@@ -198,10 +201,16 @@ def _draw_start(ax: Axes, frame: pd.DataFrame, style: FigureStyle) -> None:
         ax.axhline(starts.pop() / _CENTS, color=style.grey, linewidth=0.9, linestyle=(0, (2, 3)), zorder=1)
 
 
-def _draw_labels(ax: Axes, finals: Mapping[str, float], look: Mapping[str, PolicyLook], style: FigureStyle) -> None:
-    names, end = told_apart(finals, LABEL_INCHES, style.size - 0.5), ax.get_xlim()[1]
+def _draw_labels(
+    ax: Axes,
+    finals: Mapping[str, float],
+    look: Mapping[str, PolicyLook],
+    style: FigureStyle,
+    names: Mapping[str, str] | None,
+) -> None:
+    short, end = short_names(finals, LABEL_INCHES, style.size - 0.5, names), ax.get_xlim()[1]
     labels = {
-        f"{names[policy]}  {dollars(final)}": (end, final, look[policy].colour) for policy, final in finals.items()
+        f"{short[policy]}  {dollars(final)}": (end, final, look[policy].colour) for policy, final in finals.items()
     }
     label_curves(ax, labels, style)
 
@@ -227,15 +236,24 @@ def label_curves(ax: Axes, ends: Mapping[str, tuple[float, float, str]], style: 
         ax.text(1.04, height, label, transform=ax.transAxes, **look)  # pyright: ignore[reportArgumentType] -- untyped keywords
 
 
-def draw_legend(ax: Axes, policies: Sequence[str], style: FigureStyle = HOUSE_STYLE) -> None:
-    """Draw which policy has which curve, in three columns; for panels without room for names."""
+def draw_legend(
+    ax: Axes, policies: Sequence[str], style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
+    """Draw which policy has which curve, in three columns; for panels without room for names.
+
+    Args:
+        ax: Where to draw.
+        policies: Their names, by columns.
+        style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of these alone.
+    """
     ax.set_axis_off()
     ax.set_xlim(0, _LEGEND_COLUMNS)
     rows = max(1, -(-len(policies) // _LEGEND_COLUMNS))
     ax.set_ylim(rows, 0)
     look, size = looks(policies, style), style.size - 0.5
-    names = told_apart(policies, min(LABEL_INCHES, 0.8 * _inches(ax)[0] / _LEGEND_COLUMNS), size)
+    short = short_names(policies, min(LABEL_INCHES, 0.8 * _inches(ax)[0] / _LEGEND_COLUMNS), size, names)
     for place, policy in enumerate(policies):
         column, row = divmod(place, rows)
         ax.plot([column, column + 0.12], [row + 0.5] * 2, color=look[policy].colour, ls=look[policy].dashes)
-        ax.text(column + 0.15, row + 0.5, names[policy], size=size, va="center")
+        ax.text(column + 0.15, row + 0.5, short[policy], size=size, va="center")

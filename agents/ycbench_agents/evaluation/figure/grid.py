@@ -6,13 +6,15 @@ import math
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+import attrs
+
 from ycbench_agents.evaluation.figure.cells import STRONGEST, Cell, Grid, draw_grid
 from ycbench_agents.evaluation.figure.column import means_by_seed, numbers, seed_names, seeds_of, texts
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
 from ycbench_agents.evaluation.figure.wording import multiple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
@@ -30,7 +32,9 @@ _CLIENT_INCHES: Final = 1.9  # for the name of one
 _CLIENT_POLICIES: Final = ("both", "select", "avoid", "none")
 
 
-def draw_client_policy(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+def draw_client_policy(
+    ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
     """Draw which clients each run's notes named: to work with and to avoid, one of the two, or none (figure 4b).
 
     Args:
@@ -38,8 +42,9 @@ def draw_client_policy(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE
         frame: Rows of policy, seed, repeat and client_policy (both, select, avoid, none); repeats of a seed that differ
             are named one beside the other.
         style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
-    draw_grid(ax, client_policy_grid(frame, style), style)
+    draw_grid(ax, attrs.evolve(client_policy_grid(frame, style), names=names or {}), style)
 
 
 def client_policy_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:
@@ -68,15 +73,18 @@ def _client_policy_look(kinds: Sequence[str], style: FigureStyle) -> tuple[str, 
     return looks.get(kinds[0], (style.grey, 0.08))
 
 
-def draw_final_trust(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+def draw_final_trust(
+    ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
     """Draw the trust of each client at the end, as a mean over seeds (figure 3b).
 
     Args:
         ax: Where to draw.
         frame: Rows of policy, seed, client, is_adversarial and final_trust.
         style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
-    draw_grid(ax, final_trust_grid(frame, style), style)
+    draw_grid(ax, attrs.evolve(final_trust_grid(frame, style), names=names or {}), style)
 
 
 def final_trust_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:
@@ -97,15 +105,18 @@ def final_trust_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> G
     return Grid(tuple(rows), tuple(names), tuple(cells), heading_inches=_CLIENT_INCHES)
 
 
-def draw_calls(ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> None:
+def draw_calls(
+    ax: Axes, frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> None:
     """Draw how often each command was said in a run, as a mean over seeds (figure 9); the shade is logarithmic.
 
     Args:
         ax: Where to draw.
         frame: Rows of policy, seed, repeat, command and calls; a command that a run did not say may have no row.
         style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
-    draw_grid(ax, calls_grid(frame, style), style)
+    draw_grid(ax, attrs.evolve(calls_grid(frame, style), names=names or {}), style)
 
 
 def calls_grid(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Grid:

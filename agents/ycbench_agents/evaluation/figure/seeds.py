@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final, cast
 from ycbench_agents.evaluation.figure.canvas import Frame, Shared, new_panels
 from ycbench_agents.evaluation.figure.column import seed_names, seeds_of, texts
 from ycbench_agents.evaluation.figure.funds import draw_funds_by_month, draw_legend, funds_scale
-from ycbench_agents.evaluation.figure.lettering import text_width, told_apart
+from ycbench_agents.evaluation.figure.lettering import text_width
+from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pandas as pd  # pyright: ignore[reportMissingTypeStubs] -- it has none, and is typed all the same
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -30,7 +33,9 @@ _SHAPES: Final = ((4, 2, 1.4), (9, 3, 1.15), (24, 4, 0.85))  # up to so many pan
 _MOST: Final = (5, 0.75)
 
 
-def funds_by_seed(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Figure:
+def funds_by_seed(
+    frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE, *, names: Mapping[str, str] | None = None
+) -> Figure:
     """Return a figure with a panel for each seed, all to one scale, and below them which curve is whose.
 
     The more seeds there are, the more panels stand beside each other; amounts are marked on the left, months below.
@@ -38,6 +43,7 @@ def funds_by_seed(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Figu
     Args:
         frame: As in ``draw_funds_by_month``; to be called within ``applied``.
         style: Colours and letters.
+        names: Short names by name, as ``short_names`` returns them; None for some of the frame alone.
     """
     seeds, policies = seeds_of(frame), list(dict.fromkeys(texts(frame, "policy")))
     across, height = next(((columns, high) for most, columns, high in _SHAPES if len(seeds) <= most), _MOST)
@@ -45,20 +51,26 @@ def funds_by_seed(frame: pd.DataFrame, style: FigureStyle = HOUSE_STYLE) -> Figu
     legend = _LEGEND_ROW * -(-len(policies) // 3) + 0.1
     room = Frame(width, height, _BESIDE, _BESIDE, _ABOVE, _BELOW)
     panels = new_panels(room, len(seeds), across, legend, _LABELS)
-    scale, names = funds_scale(frame), dict(zip(seeds, seed_names(seeds), strict=True))
-    titles = told_apart([f"Seed {name}" for name in names.values()], width, style.size)
+    scale, titles = funds_scale(frame), _titles(seeds, width, style)
     for place, (axes, seed) in enumerate(zip(panels.axes, seeds, strict=True)):
         here = cast("pd.DataFrame", frame[frame["seed"] == seed])
         draw_funds_by_month(axes, here, style, scale=scale, labels=False)
-        axes.set_title(titles[f"Seed {names[seed]}"], loc="left", color=style.ink)
+        axes.set_title(titles[seed], loc="left", color=style.ink)
         is_last = place + across >= len(seeds)
         if is_last:
             _keep_months_within(axes, width, style)
         axes.tick_params(labelleft=place % across == 0, labelbottom=is_last)
         axes.set_xlabel("End of month" if is_last and place % across == 0 else "")
     if panels.foot is not None:
-        draw_legend(panels.foot, policies, style)
+        draw_legend(panels.foot, policies, style, names=names)
     return panels.figure
+
+
+def _titles(seeds: Sequence[str], width: float, style: FigureStyle) -> dict[str, str]:
+    """Return a title for the panel of each seed, as wide as a panel at most, in inches."""
+    named = dict(zip(seeds, seed_names(seeds), strict=True))
+    short = short_names(named.values(), width - text_width("Seed ", style.size), style.size)
+    return {seed: f"Seed {short[name]}" for seed, name in named.items()}
 
 
 def _keep_months_within(axes: Axes, width: float, style: FigureStyle) -> None:

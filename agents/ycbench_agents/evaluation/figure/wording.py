@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,23 +14,25 @@ __all__ = ["dollars", "multiple", "percent", "round_dollars", "same_start"]
 
 _MILLION: Final = 1e6
 _THOUSAND: Final = 1e3
+_MULTIPLES: Final = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
+_DIGITS: Final = 3
 
 
 def dollars(amount: float) -> str:
-    """Return an amount in dollars as $950, $200k, $1.27M; three digits at least."""
-    size = abs(amount)
+    """Return an amount in dollars as $950, $80.0k, $1.27M, $13.5M: three digits from a thousand on, as in tables."""
+    # Rounded first, so that what is nearly a million is $1.00M and not $1000k.
+    size = float(f"{abs(amount):.{_DIGITS - 1}e}")
     sign = "\u2212" if amount < 0 and round(size) else ""
-    if size < _THOUSAND - 0.5:
-        return f"{sign}${size:.0f}"
-    if size < _MILLION - 500:  # what would round to $1000k
-        return f"{sign}${_digits(size / _THOUSAND)}k"
-    return f"{sign}${size / _MILLION:.2f}M"
+    letter, unit = next((each for each in _MULTIPLES if size >= each[1]), ("", 1.0))
+    if not letter:
+        return f"{sign}${abs(amount):.0f}"
+    behind = max(0, _DIGITS - 1 - math.floor(math.log10(size / unit)))
+    return f"{sign}${size / unit:.{behind}f}{letter}"
 
 
 def round_dollars(amount: float) -> str:
     """Return an amount in dollars without zeros behind the point, for ticks: $2.5M, $5M."""
-    words = dollars(amount)
-    return f"{words[:-1].rstrip('0').rstrip('.')}M" if words.endswith("M") else words
+    return re.sub(r"\.?0+(?=[kMBT]$)", "", words) if "." in (words := dollars(amount)) else words
 
 
 def _digits(number: float) -> str:

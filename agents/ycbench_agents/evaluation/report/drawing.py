@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 
 from ycbench_agents.evaluation.figure import FigurePlan, applied, figure_plans, png_of, svg_of
+from ycbench_agents.evaluation.report.cell import clean
 from ycbench_agents.evaluation.report.part import Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.report.result import PresetResults
     from ycbench_agents.evaluation.suite import Suite
 
-__all__ = ["DrawFigures", "DrawnFigures", "caption_of", "drawn_figures"]
+__all__ = ["DrawFigures", "DrawnFigures", "caption_of", "drawn_figures", "key_of"]
 
 _FILE_SIGN: Final = re.compile(r"[^A-Za-z0-9]+")
 
@@ -59,17 +60,34 @@ def drawn_figures(
         return DrawnFigures((), ("All figures: no episode was played to its end.",))
     prefix = f"{place}-{_FILE_SIGN.sub('-', results.preset).strip('-').lower()[:40] or 'preset'}"
     plans = figure_plans(suite, results.measures(), episodes)
-    drawings = tuple(_drawn(prefix, plan, results, with_png=with_png) for plan in plans if plan.has_values)
-    return DrawnFigures(drawings, tuple(f"{plan.title}: {plan.reason}" for plan in plans if not plan.has_values))
+    drawings: list[Drawing] = []
+    explained: dict[str, str] = {}
+    for plan in (each for each in plans if each.has_values):
+        new = {name: short for name, short in plan.names.items() if name not in explained}
+        drawings.append(
+            _drawn(prefix, plan, " ".join(filter(None, (caption_of(plan, results), key_of(new)))), with_png)
+        )
+        explained.update(new)
+    return DrawnFigures(tuple(drawings), tuple(f"{plan.title}: {plan.reason}" for plan in plans if not plan.has_values))
 
 
-def _drawn(prefix: str, plan: FigurePlan, results: PresetResults, *, with_png: bool) -> Drawing:
+def key_of(names: Mapping[str, str]) -> str:
+    """Return which short names stand for which names, those that are not shortened aside; empty of none.
+
+    Args:
+        names: Short names by name.
+    """
+    said = [f"{short} = {clean(name)}" for name, short in names.items() if short != clean(name)]
+    return f"Short names, here and in the figures that follow: {'; '.join(said)}." if said else ""
+
+
+def _drawn(prefix: str, plan: FigurePlan, note: str, with_png: bool) -> Drawing:  # noqa: FBT001 -- as it was asked for
     name = f"{prefix}-{plan.name}"
     with applied(salt=name, transparent=True):
         figure = plan.make(plan.frame)
         # An id in CSS may not begin with a digit.
-        svg = svg_of(figure, f"figure-{name}")
-        return Drawing(name, plan.title, caption_of(plan, results), svg, png_of(figure) if with_png else None)
+        svg = svg_of(figure, f"figure-{name}", names=plan.names)
+        return Drawing(name, plan.title, note, svg, png_of(figure) if with_png else None)
 
 
 def caption_of(plan: FigurePlan, results: PresetResults) -> str:

@@ -96,6 +96,12 @@ def test_bars_say_what_their_dots_are(make_played: MakePlayed) -> None:
         assert "Bars are means over seeds, dots are seeds" in found[name]
 
 
+def test_funds_are_the_paper_s_second_figure_and_trust_says_its_range(make_played: MakePlayed) -> None:
+    found = notes(make_played(["a"], 2))
+    assert found["funds"].endswith("(paper, figure 2).")
+    assert "from 0 (none) to 5 (full)" in found["final-trust"]
+
+
 def test_hollow_bars_are_explained_where_there_are_any(make_played: MakePlayed, make_run: MakeRun) -> None:
     mark = "Hollow bars with \u2264: turns of unknown cost are not counted, so it is less."
     known = make_run(2)

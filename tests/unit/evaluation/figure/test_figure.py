@@ -48,6 +48,7 @@ from ycbench_agents.evaluation.figure.range import upper_bounds
 from ycbench_agents.evaluation.figure.wording import dollars, multiple, percent, round_dollars
 
 ROOM = Frame(2.0, 1.5, 0.6, 0.8, 0.3, 0.5)
+START = {"initial_funds_cents": 20_000}
 
 
 def axes() -> Axes:
@@ -130,12 +131,27 @@ def test_panels_of_one_figure_share_a_scale() -> None:
 def test_final_funds_are_scores_with_a_dot_for_each_seed() -> None:
     rows = [("a", "1", 30_000), ("a", "2", -500), ("b", "1", 60_000)]
     ax = axes()
-    frame = pd.DataFrame(rows, columns=["policy", "seed", "final_funds_cents"]).assign(initial_funds_cents=20_000)
+    frame = pd.DataFrame(rows, columns=["policy", "seed", "final_funds_cents"]).assign(**START)
     draw_final_funds(ax, frame)
     assert widths(ax) == [150.0, 600.0]
     dots = [xs(line) for line in ax.get_lines() if line.get_marker() == "o"]
     assert dots == [[300.0, 0.0], [600.0]]
     assert words(ax) == ["$150", "$600", "start $200"]
+
+
+def test_values_stand_on_the_line_of_their_names_and_dots_at_0_keep_clear_of_these() -> None:
+    rows = [("a", "1", 30_000), ("a", "2", 0)]
+    with applied():
+        ax = axes()
+        draw_final_funds(ax, pd.DataFrame(rows, columns=["policy", "seed", "final_funds_cents"]).assign(**START))
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        png_of(figure)  # places the names
+        [name], value = ax.get_yticklabels(), ax.texts[0]
+        assert name.get_verticalalignment() == value.get_verticalalignment()
+        dot = next(line for line in ax.get_lines() if line.get_marker() == "o")
+        room = (ax.transData.transform((0, 0))[0] - name.get_window_extent().x1) * 72 / figure.dpi
+        assert room > dot.get_markersize() / 2 + 3
 
 
 @pytest.mark.parametrize(
@@ -159,7 +175,7 @@ def test_revenue_is_drawn_a_dollar_of_cost_and_upper_bounds_are_marked() -> None
     rows = [("a", "1", 250_000.0, 0), ("b", "1", 90_000.0, 0), ("b", "2", 70_000.0, 42), ("c", "1", None, 42)]
     frame = pd.DataFrame(rows, columns=["policy", "seed", "revenue_per_usd", "unknown_cost_turns"])
     draw_revenue_per_dollar(ax, frame)
-    assert words(ax) == ["$250k", "\u2264\u2009$80k"]
+    assert words(ax) == ["$250k", "\u2264\u2009$80.0k"]
     full, hollow = ax.patches
     assert [to_rgba(bar.get_facecolor())[3] for bar in (full, hollow)] == [0.45, 0.0]
     assert upper_bounds(frame) == {"b"}
@@ -342,10 +358,11 @@ def test_a_frame_without_a_column_is_refused_and_missing_values_are_none() -> No
 
 
 def test_amounts_and_names_fit_into_little_room() -> None:
-    assert [dollars(amount) for amount in (0, 999.7, 12_345, 999_700, 1_270_000, -2_500)] == [
-        *("$0", "$1k", "$12.3k", "$1.00M", "$1.27M"),
-        "\u2212$2.5k",
+    amounts = (0, 949.6, 12_345, 999_700, 1_270_000, 13_530_000, 2.5e9, -2_500, -0.2)
+    assert [dollars(amount) for amount in amounts] == [
+        *("$0", "$950", "$12.3k", "$1.00M", "$1.27M", "$13.5M", "$2.50B", "\u2212$2.50k", "$0")
     ]
-    assert [round_dollars(amount) for amount in (2.5e6, 5e6, 1e7, 200)] == ["$2.5M", "$5M", "$10M", "$200"]
+    rounded = [round_dollars(amount) for amount in (2.5e6, 5e6, 1e7, 200, 2e5, 100, 1000)]
+    assert rounded == ["$2.5M", "$5M", "$10M", "$200", "$200k", "$100", "$1k"]
     assert [multiple(number) for number in (0.5, 3, 950.4, 1234, 2.5e6)] == ["0.5", "3", "950", "1.2k", "2.5M"]
     assert percent(0.326) == "33%"
