@@ -15,7 +15,6 @@ from ycbench_agents.evaluation.figure.context_line import KEEP_TURNS
 from ycbench_agents.evaluation.figure.failure import draw_failure_causes
 from ycbench_agents.evaluation.figure.funds import draw_funds_by_month, funds_scale
 from ycbench_agents.evaluation.figure.grid import calls_grid, client_policy_grid, final_trust_grid
-from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES
 from ycbench_agents.evaluation.figure.order import ordered
 from ycbench_agents.evaluation.figure.range import (
     draw_adversarial_share,
@@ -26,7 +25,6 @@ from ycbench_agents.evaluation.figure.range import (
 )
 from ycbench_agents.evaluation.figure.seeds import funds_by_seed
 from ycbench_agents.evaluation.figure.short_name import short_names
-from ycbench_agents.evaluation.figure.style import HOUSE_STYLE
 from ycbench_agents.evaluation.measurement import frames
 
 if TYPE_CHECKING:
@@ -111,17 +109,12 @@ def figure_plans(
         episodes: These episodes, whose records know the models that the command line named.
     """
     order = list(dict.fromkeys(key.policy for key in measures))
-    names = _short([*(row.label for row in suite.policies), *order])
+    names = short_names([*(row.label for row in suite.policies), *order])
     shown = {policy: names[policy] for policy in order}
     plans = [*_money_plans(measures, shown), *_client_plans(suite, measures, shown), *_command_plans(measures, shown)]
     plans = [attrs.evolve(plan, names=shown) for plan in plans]
     plans.extend(_context_plans(suite, measures, list(episodes), names))
     return [attrs.evolve(plan, frame=ordered(plan.frame, order)) for plan in plans]
-
-
-def _short(names: Iterable[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return short names that have room in every figure."""
-    return short_names(names, LABEL_INCHES, HOUSE_STYLE.size, given)
 
 
 def _money_plans(measures: Mapping[EpisodeKey, RunMeasures], names: Mapping[str, str]) -> list[FigurePlan]:
@@ -265,7 +258,7 @@ def _context_plans(
     if len(set(kept.values())) < 2:  # noqa: PLR2004 -- nothing to compare
         return []
     frame = funds_by_context(suite, measures, episodes)
-    lines = _short(texts(frame, "model"), names)
+    lines = short_names(texts(frame, "model"), given=names)
     return [
         FigurePlan(
             "context",

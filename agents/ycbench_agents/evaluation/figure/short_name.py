@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.evaluation.figure.lettering import DOTS, fitted, printable, text_width
+from ycbench_agents.evaluation.figure.lettering import DOTS, LABEL_INCHES, fitted, printable, text_width
+from ycbench_agents.evaluation.figure.style import HOUSE_STYLE
 from ycbench_agents.evaluation.figure.wording import same_start
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class _Name:
 
 
 def short_names(
-    names: Iterable[str], inches: float, points: float, given: Mapping[str, str] | None = None
+    names: Iterable[str],
+    inches: float = LABEL_INCHES,
+    points: float = HOUSE_STYLE.size,
+    given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return a short text for each name, no two alike; a name that fits is its own.
 
@@ -70,8 +74,8 @@ def short_names(
     Args:
         names: The names; equal ones share a text. What a text is depends on all of them: names of several figures that
             are to be called alike have to be made in one call, and given to the others.
-        inches: How wide a text may be.
-        points: Height of the letters.
+        inches: How wide a text may be; the default has room in every figure.
+        points: Height of the letters; likewise.
         given: Texts that some names have already; they stay, and no other name gets one of them.
     """
     texts = {name: text for name, text in (given or {}).items() if name in (names := sorted(set(names)))}

@@ -48,7 +48,7 @@ class MakePlayed(Protocol):
 
 
 def short(*names: str) -> dict[str, str]:
-    return short_names(names, LABEL_INCHES, 9.5)
+    return short_names(names)
 
 
 @example({"\n", "\t"}, 0)
