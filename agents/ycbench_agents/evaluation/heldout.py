@@ -31,6 +31,7 @@ _BLOCK: Final = 8
 _BYTES: Final = 10
 _SEED: Final = re.compile(r"[0-9]{1,30}")
 _SEED_IN_NAME: Final = re.compile(r"^run-.*-seed([0-9]{1,30})")
+_NO_PLACE: Final = "".join(f"(?<!{word} )" for word in ("line", "column", "char", "turn"))
 _RUN_FOLDER: Final = re.compile(r"run-[a-z0-9_-]*-seed([0-9]{1,30})-[0-9a-f]{20}(?:-repeat[0-9]+)?")
 
 
@@ -87,8 +88,8 @@ def without_seeds(text: str, seeds: Iterable[int], named: Callable[[int], str]) 
 
 
 def _place_of(seed: int) -> str:
-    """Return a pattern of where a seed stands; a small one is no part of a longer number or a hash."""
-    return str(seed) if seed >= MANY_TO_GUESS else rf"(?:(?<=seed)|(?<![0-9a-f])){seed}(?![0-9a-f])"
+    """Return a pattern of where a seed stands; a small one is no part of a longer number or a hash, and no place."""
+    return str(seed) if seed >= MANY_TO_GUESS else rf"(?:(?<=seed)|(?<![0-9a-f]){_NO_PLACE}){seed}(?![0-9a-f])"
 
 
 def seeds_in_names(names: Iterable[str]) -> tuple[int, ...]:
