@@ -1,4 +1,4 @@
-"""How far an evaluation, or its validation, is: a bar with the time that is left, on a terminal."""
+"""How far an evaluation, its validation or its measuring is: a bar with the time that is left, on a terminal."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
+    from ycbench_agents.evaluation.measured_evaluation import MeasuringWatcher
     from ycbench_agents.evaluation.running import EvaluationWatcher
     from ycbench_agents.evaluation.validation import ValidationWatcher
 
-__all__ = ["watching_evaluation", "watching_validation"]
+__all__ = ["watching_evaluation", "watching_measuring", "watching_validation"]
 
 
 @contextlib.contextmanager
@@ -44,6 +45,13 @@ def watching_validation() -> Generator[ValidationWatcher]:
         return
     with episode_bar() as progress:
         yield _ReplayBar(progress)
+
+
+@contextlib.contextmanager
+def watching_measuring() -> Generator[MeasuringWatcher]:
+    """Give a watcher that says what is to be measured, and shows a bar where stderr is a terminal."""
+    with contextlib.ExitStack() as stack:
+        yield _MeasuringBar(stack) if sys.stderr.isatty() else _MeasuringLine()
 
 
 class _Quiet:
@@ -114,6 +122,37 @@ class _ReplayBar:
     def play(self, key: EpisodeKey) -> None:
         """Name the run."""
         self._bar.begin(str(key))
+
+
+class _MeasuringLine:
+    """Says how many runs are to be measured."""
+
+    def begin(self, runs: int) -> None:
+        """Write it to stderr."""
+        what = "1 run, which has" if runs == 1 else f"{runs} runs, which have"
+        complain(f"to measure: {what} no measures of this version; ycbench evaluate writes them")
+
+    def measure(self, key: EpisodeKey) -> None:
+        """Show nothing."""
+
+
+class _MeasuringBar(_MeasuringLine):
+    """Shows the share of the runs that are measured; nothing where there are none."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self._bar: CountingBar | None = None
+
+    def begin(self, runs: int) -> None:
+        """Say how much there is to do."""
+        super().begin(runs)
+        self._bar = CountingBar(self._stack.enter_context(episode_bar()))
+        self._bar.expect(runs)
+
+    def measure(self, key: EpisodeKey) -> None:
+        """Name the run."""
+        if self._bar is not None:
+            self._bar.begin(str(key))
 
 
 def _opening(planned: int, reused: int, tried_again: int) -> str:

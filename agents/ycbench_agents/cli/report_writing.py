@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ycbench_agents.cli.evaluation_progress import watching_measuring
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.streams import shown
@@ -41,7 +42,8 @@ def _written(folder: Path, baseline: str | None, target: Path, *, with_png: bool
         with telling_of([folder]):
             evaluation = read_evaluation(folder)
             make_out_folder(target)
-            return write_report(evaluation, target, baseline, with_png=with_png)
+            with watching_measuring() as watcher:
+                return write_report(evaluation, target, baseline, with_png=with_png, watcher=watcher)
     except ReportError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.folder import EvaluationFolder
 
-__all__ = ["EVALUATION_FORMAT", "EvaluationFile", "key_dict", "read_failures", "store_failures"]
+__all__ = [
+    "EVALUATION_FORMAT",
+    "EvaluationFile",
+    "forget_failures",
+    "key_dict",
+    "key_of",
+    "read_failures",
+    "store_failures",
+]
 
 EVALUATION_FORMAT: Final = 1
 """Version of the form of the files of an evaluation."""
@@ -97,10 +105,32 @@ def read_failures(folder: EvaluationFolder) -> dict[EpisodeKey, EpisodeFailure]:
     """
     table = find_table(folder.failures, EVALUATION_FORMAT)
     rows = [] if table is None else [Table.of(item, f"{table.place}: failures") for item in table.items("failures")]
-    return {_key(row): EpisodeFailure.from_table(row) for row in rows}
+    return {key_of(row): EpisodeFailure.from_table(row) for row in rows}
 
 
-def _key(table: Table) -> EpisodeKey:
+def forget_failures(folder: EvaluationFolder) -> None:
+    """Remove failures.json, also where it is an empty folder.
+
+    Raises:
+        RecordError: It is a folder with something in it, which is left alone.
+        OSError: It cannot be removed.
+    """
+    path = folder.failures
+    if not path.is_dir() or path.is_symlink():
+        path.unlink(missing_ok=True)
+    elif any(path.iterdir()):
+        msg = f"{path}: got a folder with something in it, expected the file that ycbench evaluate writes; move it away"
+        raise RecordError(msg)
+    else:
+        path.rmdir()
+
+
+def key_of(table: Table) -> EpisodeKey:
+    """Return the episode that ``key_dict`` describes.
+
+    Raises:
+        RecordError: A value is missing or of another type.
+    """
     return EpisodeKey(
         table.get("policy", str), table.get("preset", str), table.get("seed", str), table.get("repeat", int)
     )

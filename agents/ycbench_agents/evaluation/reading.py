@@ -9,18 +9,19 @@ import attrs
 from ycbench_agents.evaluation.episode import Episode
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures
 from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.measured import read_measures
+from ycbench_agents.evaluation.measured_evaluation import NOBODY, measured_evaluation
 from ycbench_agents.evaluation.planned import planned_episodes
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.reading import RUN_FILE, find_run
 from ycbench_agents.records.record import identity_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
+    from ycbench_agents.evaluation.measured_evaluation import MeasuredEvaluation, MeasuringWatcher
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.planned import PlannedEpisode
     from ycbench_agents.evaluation.player import PlayerIdentity
@@ -53,23 +54,27 @@ class Evaluation:
         """Return the name of the model that plays a row; None of one without, or that nobody was asked to play."""
         return next((each.model for each in self.players if (each.policy, each.preset) == (policy, preset)), None)
 
+    def measured(self, watcher: MeasuringWatcher = NOBODY) -> MeasuredEvaluation:
+        """Return the evaluation with its measures; what was played to its end and cannot be measured is failed there.
+
+        Args:
+            watcher: Is told how far it is.
+
+        Warns:
+            RecordWarning: An episode cannot be measured, or turns are lost.
+        """
+        return measured_evaluation(self, watcher)
+
     def measures(self) -> dict[EpisodeKey, RunMeasures]:
         """Return the measures of the finished episodes, in the order of the suite.
 
-        Raises:
-            RecordError: A finished episode has none of this version; ``ycbench evaluate`` makes them.
-        """
-        return dict(self._measures())
+        Those that are missing or of another version are made from the records, which takes seconds each; nothing is
+        written. An episode that cannot be measured has none; ``measured`` tells why.
 
-    def _measures(self) -> Iterator[tuple[EpisodeKey, RunMeasures]]:
-        for episode in self.episodes:
-            if episode.status != "finished" or episode.record is None:
-                continue
-            measures = read_measures(episode.record.folder)
-            if measures is None:
-                msg = f"{self.folder}: {episode.key}: no measures of this version are there; run ycbench evaluate again"
-                raise RecordError(msg)
-            yield episode.key, measures
+        Warns:
+            RecordWarning: An episode cannot be measured, or turns are lost.
+        """
+        return dict(self.measured().measures)
 
 
 def read_evaluation(folder: Path | str) -> Evaluation:
@@ -88,7 +93,7 @@ def read_evaluation(folder: Path | str) -> Evaluation:
         {seed: int(seed) for seed in file.suite.seeds} if file.suite.seed_hash is None else _played_seeds(file, place)
     )
     planned = planned_episodes(file.suite, file.players, seeds, file.provenance.version)
-    failures = _told(read_failures(place), file.suite)
+    failures = _failures(place, file.suite)
     known = {each.key: _episode(place, each, failures.get(each.key)) for each in planned}
     episodes = tuple(known.get(key) or _unknown(key, failures.get(key)) for key in file.suite.episodes())
     return Evaluation(place.path, file.suite, episodes, file.provenance, file.players)
@@ -108,11 +113,18 @@ def _require_players(file: EvaluationFile, place: EvaluationFolder) -> None:
         raise RecordError(msg + ", and ycbench evaluate writes it again")
 
 
-def _told(failures: Mapping[EpisodeKey, EpisodeFailure], suite: Suite) -> Mapping[EpisodeKey, EpisodeFailure]:
-    """Return what may be told of failures: of a held-out suite no text, for it may name a seed."""
-    if not suite.is_held_out:
-        return failures
-    return {key: failure.without_text() for key, failure in failures.items()}
+def _failures(place: EvaluationFolder, suite: Suite) -> Mapping[EpisodeKey, EpisodeFailure]:
+    """Return what may be told of failures: of a held-out suite no text, for it may name a seed.
+
+    Raises:
+        RecordError: failures.json is damaged; the message says how to put that right.
+    """
+    try:
+        failures = read_failures(place)
+    except RecordError as error:
+        msg = f"{error}; ycbench evaluate begins this file anew, and tries again what failed"
+        raise RecordError(msg) from None
+    return {key: failure.without_text() for key, failure in failures.items()} if suite.is_held_out else failures
 
 
 def _played_seeds(file: EvaluationFile, folder: EvaluationFolder) -> dict[str, int]:

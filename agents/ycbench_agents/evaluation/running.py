@@ -11,7 +11,7 @@ import attrs
 
 from ycbench_agents.evaluation.cost import expected_cost
 from ycbench_agents.evaluation.earlier import changed_models, changed_rows, mixed_models, unused_runs
-from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures, store_failures
+from ycbench_agents.evaluation.evaluation_file import EvaluationFile, forget_failures, read_failures, store_failures
 from ycbench_agents.evaluation.event_loop import run_coroutine
 from ycbench_agents.evaluation.job import Job, import_folders
 from ycbench_agents.evaluation.measured import read_measures
@@ -175,6 +175,7 @@ class _Session:
     def begun(cls, plan: EvaluationPlan, watcher: EvaluationWatcher, runtime: Runtime) -> _Session:
         """Write suite.json, forget what a killed process left, and return the session."""
         suite, version = plan.loaded.suite, package_version()
+        failures = _failures_before(plan, watcher)
         before = _file_before(plan.folder)
         players = tuple(_identities(plan, before))
         planned = planned_episodes(suite, players, plan.loaded.seeds, version)
@@ -185,8 +186,6 @@ class _Session:
         store_json(plan.folder.suite, EvaluationFile(suite, players, provenance).to_dict())
         for marker in plan.folder.playing.iterdir():
             marker.unlink(missing_ok=True)
-        keys = set(suite.episodes())
-        failures = {key: why for key, why in read_failures(plan.folder).items() if key in keys}
         return cls(plan, watcher, runtime, planned, failures)
 
     @property
@@ -281,6 +280,24 @@ def _provenance(plan: EvaluationPlan, file: EvaluationFile | None, version: str,
         return Provenance(version, runtime.origin(runtime.now()), plan.overrides)
     is_same = file.suite.to_dict() == plan.loaded.suite.to_dict()  # then it is as well told where its settings are from
     return Provenance(version, file.provenance.origin, file.provenance.overrides if is_same else plan.overrides)
+
+
+def _failures_before(plan: EvaluationPlan, watcher: EvaluationWatcher) -> dict[EpisodeKey, EpisodeFailure]:
+    """Return why planned episodes failed before; a damaged failures.json is forgotten: what failed is tried again.
+
+    Raises:
+        RecordError: In its place is a folder with something in it.
+    """
+    suite = plan.loaded.suite
+    try:
+        before = read_failures(plan.folder)
+    except RecordError as error:
+        forget_failures(plan.folder)
+        what = f"{plan.folder.failures}: it is damaged" if suite.is_held_out else error
+        watcher.tell(f"{what}; begun anew, and what failed is tried again")
+        return {}
+    keys = set(suite.episodes())
+    return {key: why for key, why in before.items() if key in keys}
 
 
 def _changes(plan: EvaluationPlan, file: EvaluationFile | None, players: Sequence[PlayerIdentity]) -> Generator[str]:

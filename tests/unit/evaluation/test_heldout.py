@@ -15,7 +15,7 @@ from ycbench_agents.base import Json
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation import play_suite
 from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.heldout import SeedHash, seeds_in_names
+from ycbench_agents.evaluation.heldout import SeedHash, seeds_in_names, without_seeds
 from ycbench_agents.evaluation.playing import QuietWatcher
 from ycbench_agents.evaluation.reading import read_evaluation
 from ycbench_agents.evaluation.redaction import NOT_SHOWN, Redaction
@@ -66,13 +66,30 @@ _MODEL = '{ name = "llm" }'
     [
         ("run.json", _spoil, (0, 1), ("failed: llm, default, seed NAME: RecordError",)),
         ("run.json", _folder, (0, 1), ("failed: llm, default, seed NAME: ",)),
-        ("turns.jsonl", _cut, (2, 0), ("warning: out/secret/runs/(run of seed NAME)",)),
-        ("turns.jsonl", _folder, (2, 2), ("error: out/secret/runs/(run of seed NAME)/turns.jsonl: Is a directory",)),
+        (
+            "turns.jsonl",
+            _cut,
+            (0, 0),
+            (
+                "warning: out/secret/runs/(run of seed NAME)",
+                "warning: llm, default, seed NAME: cannot be measured, so it counts as failed: MeasurementError\n",
+                "which this report is made from: llm, default, seed NAME: finished there, failed here\n",
+            ),
+        ),
+        (
+            "turns.jsonl",
+            _folder,
+            (0, 2),
+            (
+                "seed NAME: cannot be measured, so it counts as failed: IsADirectoryError\n",
+                "error: out/secret/runs/(run of seed NAME)/turns.jsonl: Is a directory",
+            ),
+        ),
         (
             "measures.json",
             _folder,
-            (2, 1),
-            ("llm, default, seed NAME: no measures of this version", "failed: llm, default, seed NAME: RecordError"),
+            (0, 1),
+            ("to measure: 1 run, which has no measures", "failed: llm, default, seed NAME: RecordError"),
         ),
     ],
 )
@@ -332,6 +349,12 @@ def test_values_of_a_damaged_turn_are_not_shown(copied: EvaluationFolder) -> Non
         'x/turns.jsonl line 3: results: got "Helix, Task-9", expected a list'
     )
     assert told == "x/turns.jsonl line 3: results: got what is not shown, expected a list"
+
+
+def test_a_place_in_a_file_is_no_seed() -> None:
+    text = "suite.json: line 4 column 3 (char 3), turn 3, seed 3"
+    told = without_seeds(text, [3], lambda _: "not shown")
+    assert told == "suite.json: line 4 column 3 (char 3), turn 3, seed not shown"
 
 
 def test_seeds_are_found_in_names_and_in_the_midst_of_other_digits() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ycbench_agents.cli.evaluation_progress import watching_evaluation, watching_validation
+from ycbench_agents.cli.evaluation_progress import watching_evaluation, watching_measuring, watching_validation
 from ycbench_agents.cli.progress import watching_runs
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure
@@ -72,6 +72,28 @@ def test_a_terminal_shows_how_far_a_validation_is_and_nothing_else_does(
             watcher.play(key)
     assert "2/2 greedy, default, seed 2" in terminal.getvalue()
     assert "50%" in terminal.getvalue()
+
+
+def test_what_is_to_be_measured_is_told_and_a_terminal_shows_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with watching_measuring() as lines:
+        lines.begin(1)
+        lines.measure(KEYS[0])
+    told = "ycbench: to measure: 1 run, which has no measures of this version; ycbench evaluate writes them\n"
+    assert capsys.readouterr() == ("", told)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with watching_measuring():
+        pass
+    assert terminal.getvalue() == ""  # there is nothing to measure
+    with watching_measuring() as bar:
+        bar.begin(2)
+        for key in KEYS:
+            bar.measure(key)
+    assert "to measure: 2 runs, which have no measures" in terminal.getvalue()
+    assert "2/2 greedy, default, seed 2" in terminal.getvalue()
 
 
 def test_a_terminal_shows_how_many_runs_are_exported_and_names_none(

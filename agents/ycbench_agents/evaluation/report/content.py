@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.evaluation.measured_evaluation import without_unmeasured
 from ycbench_agents.evaluation.report.cell import clean
 from ycbench_agents.evaluation.report.comparison import comparison_part
 from ycbench_agents.evaluation.report.conduct import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.report.result import PresetResults
     from ycbench_agents.evaluation.suite import Suite
 
-__all__ = ["DEFAULT_BASELINE", "TIMES", "Report", "ReportError", "report_of"]
+__all__ = ["DEFAULT_BASELINE", "TIMES", "Report", "ReportError", "report_of", "require_policy"]
 
 DEFAULT_BASELINE: Final = "greedy"
 """What the paper compares with (section 4.1)."""
@@ -70,23 +71,26 @@ def report_of(
     measures: Mapping[EpisodeKey, RunMeasures],
     baseline: str | None = None,
     draw: DrawFigures = drawn_figures,
+    remarks: Sequence[str] = (),
 ) -> Report:
     """Return the report of an evaluation: equal for equal ones, but for the section of times.
 
     Args:
         evaluation: The evaluation, finished or not.
-        measures: Measures of all its finished episodes, as ``evaluation.measures()`` returns them.
+        measures: Measures of its finished episodes, as ``evaluation.measures()`` returns them; what is finished and has
+            none counts as failed.
         baseline: Label of the policy to compare with; None for greedy, as far as the suite has it.
         draw: Draws the figures.
+        remarks: What is to be said before all else, such as that results.json tells otherwise.
 
     Raises:
         ReportError: The suite has no such baseline.
     """
-    suite, episodes = evaluation.suite, evaluation.episodes
-    _require_policy(suite, baseline)
+    suite, episodes = evaluation.suite, without_unmeasured(evaluation.episodes, measures)
+    require_policy(suite, baseline)
     presets = preset_results(suite, episodes, measures)
     sections = (
-        Section("origin", "What was evaluated", _origin(evaluation)),
+        Section("origin", "What was evaluated", _origin(evaluation, episodes, remarks)),
         Section("leaderboard", "Leaderboard", _leaderboards(presets), (*LEADERBOARD_READING, ENDING_READING)),
         Section("endings", "How episodes ended", _endings(presets)),
         Section(
@@ -106,7 +110,7 @@ def report_of(
     return Report(f"YC-Bench evaluation: {clean(suite.name)}", sections)
 
 
-def _require_policy(suite: Suite, baseline: str | None) -> None:
+def require_policy(suite: Suite, baseline: str | None) -> None:
     """Refuse a baseline that the suite does not have.
 
     Raises:
@@ -146,9 +150,9 @@ def _figures(suite: Suite, presets: Sequence[PresetResults], draw: DrawFigures) 
     return tuple(parts)
 
 
-def _origin(evaluation: Evaluation) -> tuple[Part, ...]:
-    suite, provenance = evaluation.suite, evaluation.provenance
-    return (origin_part(suite, provenance, evaluation.episodes, players=evaluation.players),)
+def _origin(evaluation: Evaluation, episodes: Sequence[Episode], remarks: Sequence[str]) -> tuple[Part, ...]:
+    said = (Part("", tuple(map(clean, remarks))),) if remarks else ()
+    return (*said, origin_part(evaluation.suite, evaluation.provenance, episodes, players=evaluation.players))
 
 
 def _conduct(presets: Sequence[PresetResults], episodes: Sequence[Episode]) -> tuple[Part, ...]:

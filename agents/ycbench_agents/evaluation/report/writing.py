@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.evaluation.report.content import report_of
+from ycbench_agents.evaluation.measured_evaluation import NOBODY
+from ycbench_agents.evaluation.report.content import report_of, require_policy
 from ycbench_agents.evaluation.report.drawing import drawn_figures
 from ycbench_agents.evaluation.report.html import html_of
 from ycbench_agents.evaluation.report.markdown import FIGURES, markdown_of
+from ycbench_agents.evaluation.report.results_file import results_remarks
+from ycbench_agents.records import RecordWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ycbench_agents.evaluation.measured_evaluation import MeasuringWatcher
     from ycbench_agents.evaluation.reading import Evaluation
 
 __all__ = ["WrittenReport", "write_report"]
@@ -42,7 +47,12 @@ class WrittenReport:
 
 
 def write_report(
-    evaluation: Evaluation, out: Path, baseline: str | None = None, *, with_png: bool = False
+    evaluation: Evaluation,
+    out: Path,
+    baseline: str | None = None,
+    *,
+    with_png: bool = False,
+    watcher: MeasuringWatcher = NOBODY,
 ) -> WrittenReport:
     """Write the report of an evaluation into a folder, in place of an older one, and return its files.
 
@@ -51,15 +61,23 @@ def write_report(
         out: The folder; it is made where it is not there.
         baseline: Label of the policy to compare with; None for greedy, as far as the suite has it.
         with_png: Whether figures are written as PNG, too.
+        watcher: Is told of runs without measures of this version, which are measured first; nothing of it is written.
 
     Raises:
         ReportError: The suite has no such baseline.
-        RecordError: A finished episode has no measures of this version.
         MissingExtraError: jinja2, matplotlib, pandas or scipy is not installed.
         OSError: A file cannot be written.
+
+    Warns:
+        RecordWarning: An episode cannot be measured, or turns are lost; results.json tells otherwise than the report.
     """
-    draw = partial(drawn_figures, with_png=with_png, episodes=evaluation.episodes)
-    report = report_of(evaluation, evaluation.measures(), baseline, draw)
+    require_policy(evaluation.suite, baseline)
+    measured = evaluation.measured(watcher)
+    draw = partial(drawn_figures, with_png=with_png, episodes=measured.evaluation.episodes)
+    remarks = results_remarks(measured)
+    for remark in remarks:
+        warnings.warn(remark, RecordWarning, stacklevel=2)
+    report = report_of(measured.evaluation, measured.measures, baseline, draw, remarks)
     html, markdown = html_of(report), markdown_of(report)
     folder = out / FIGURES
     folder.mkdir(parents=True, exist_ok=True)
