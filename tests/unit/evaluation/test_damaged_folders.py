@@ -16,11 +16,13 @@ from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.evaluation_file import store_failures
 from ycbench_agents.evaluation.failure import EpisodeFailure
 from ycbench_agents.evaluation.reading import read_evaluation
+from ycbench_agents.evaluation.redaction import NOT_SHOWN
 from ycbench_agents.evaluation.report import markdown_of, report_of
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.results_file import results_remarks
 from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.storing import store_json
+from ycbench_agents.evaluation.validation import Rules, validate
 from ycbench_agents.records import RecordError, RecordWarning
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ KEYS = [EpisodeKey(policy, "default", seed) for policy in ("greedy", "idle") for
 class Listening:
     """Remembers how far the measuring was."""
 
-    runs: int = 0
+    runs: int | None = None
     measured: list[EpisodeKey] = attrs.field(factory=list)
 
     def begin(self, runs: int) -> None:
@@ -225,6 +227,8 @@ def test_damaged_failures_of_a_held_out_suite_are_told_of_without_what_they_hold
     secret = str(2**62 + 12345)
     bench.play(YCBENCH_HELDOUT_SEEDS=secret)
     bench.out.failures.write_text(json.dumps({"format": 1, "failures": [secret]}), "ascii")
+    [check] = validate(bench.out.path, Rules("any", "")).checks
+    assert check.where == (f"RecordError: {NOT_SHOWN}; ycbench evaluate writes suite.json and failures.json again",)
     bench.play(YCBENCH_HELDOUT_SEEDS=secret)
     assert bench.watcher.told == [f"{bench.out.failures}: it is damaged; begun anew, and what failed is tried again"]
 

@@ -9,6 +9,7 @@ import attrs
 
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile
 from ycbench_agents.evaluation.folder import EvaluationFolder
+from ycbench_agents.evaluation.redaction import NOT_SHOWN
 from ycbench_agents.evaluation.validation.check import judged
 from ycbench_agents.evaluation.validation.evidence import read_evidence
 from ycbench_agents.evaluation.validation.plan_checks import (
@@ -108,7 +109,8 @@ def _told(place: EvaluationFolder, error: Exception) -> str:
         is_held_out = EvaluationFile.read(place).suite.is_held_out
     except RecordError as damage:  # of suite.json, which names no run
         return str(damage)
-    return type(error).__name__ if is_held_out else f"{type(error).__name__}: {error}"
+    what = f"{NOT_SHOWN}; ycbench evaluate writes suite.json and failures.json again" if is_held_out else error
+    return f"{type(error).__name__}: {what}"
 
 
 def _checks(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> tuple[Check, ...]:
