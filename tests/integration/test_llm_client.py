@@ -208,13 +208,13 @@ def test_waits_double_where_the_server_does_not_say() -> None:
 def test_a_refused_connection_is_tried_again_and_then_told() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        settings = LLMSettings(model="m", base_url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1", max_retries=2)
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        settings = LLMSettings(model="m", base_url=f"{address}/v1", max_retries=2)
         sleeps = Sleeps()
         error = refused(OpenAIChat(settings, environ={}, sleep=sleeps))
     assert error.transport.attempts == 3
     assert len(sleeps.asked) == 2
     assert str(error).endswith("connection failed (ConnectError)")
-    address = settings.base_url.removesuffix("/v1")
     assert str(error) == f"no reply of m at {address} after 3 attempts; the last: connection failed (ConnectError)"
 
 
