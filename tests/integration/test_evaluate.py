@@ -90,6 +90,17 @@ class Kills(Quiet):
     def trouble(self):
         os.kill(os.getpid(), signal.SIGKILL)
 """
+_MIXTURES = """
+[[policies]]
+name = "mixture"
+label = "ends within"
+parameters = { policy = "trouble:Ends", other = "greedy", epsilon = 0.1 }
+
+[[policies]]
+name = "mixture"
+label = "loops within"
+parameters = { policy = "trouble:Loops", other = "greedy", epsilon = 0.1 }
+"""
 _HELD_OFF = (
     "EpisodeTimeoutError: took longer than 2 seconds and did not let itself be interrupted; "
     "see limits.seconds of the suite"
@@ -99,12 +110,12 @@ name = "trouble"
 presets = ["default"]
 seeds = [1]
 limits = {{ seconds = 2, memory_mib = 128, max_turns = 12 }}
-policies = [{policies}]
+{policies}
 """
 
 
 def _write_suite(folder: Path, names: list[str]) -> Path:
-    rows = ", ".join(f'{{ name = "{name}", label = "{name.rpartition(":")[2]}" }}' for name in names)
+    rows = "".join(f'[[policies]]\nname = "{name}"\nlabel = "{name.rpartition(":")[2]}"\n' for name in names)
     path = folder / "trouble.toml"
     path.write_text(_SUITE.format(policies=rows), encoding="utf-8")
     return path
@@ -131,6 +142,7 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
     (tmp_path / "trouble.py").write_text(_TROUBLE, encoding="utf-8")
     troubles = ["Raises", "Leaves", "Loops", "Sleeps", "Allocates", "Stops", "Closes", "Ends", "Kills"]
     suite = _write_suite(tmp_path, [*[f"trouble:{name}" for name in troubles], "trouble:Quiet", "greedy"])
+    suite.write_text(suite.read_text("utf-8") + _MIXTURES, encoding="utf-8")
     done = _evaluate(tmp_path, suite)
     evaluation = read_evaluation(tmp_path / "out")
     reasons = {episode.key.policy: episode.reason for episode in evaluation.episodes}
@@ -147,6 +159,8 @@ def test_what_one_policy_does_costs_its_own_episodes_only_and_is_named(tmp_path:
         "Kills": "WorkerLostError: ended the process that played it, also when it was played again",
         "Quiet": None,
         "greedy": None,
+        "ends within": "WorkerLostError: ended the process that played it, also when it was played again",
+        "loops within": "EpisodeTimeoutError: took longer than 2 seconds; see limits.seconds of the suite",
     }
     assert all(f"failed: {name}, default, seed 1: " in done.stderr for name in troubles)
     assert len(evaluation.measures()) == 2

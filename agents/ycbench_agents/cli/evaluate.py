@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import attrs
 from rich.text import Text
 
-from ycbench_agents.base import DeliberatingPolicy
 from ycbench_agents.cli.console import cell, dollars, new_table, print_parts
 from ycbench_agents.cli.evaluation_progress import watching_evaluation
 from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
@@ -24,7 +23,7 @@ from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.telling import warn
 from ycbench_agents.evaluation.backend import Pool, WorkerLostError, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.player import Player
+from ycbench_agents.evaluation.player import Player, waits_for_answers
 from ycbench_agents.evaluation.probing import own_players
 from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.results import leaderboard, results_document, told_reason
@@ -183,7 +182,7 @@ def _player(request: EvaluateRequest, policy: SuitePolicy, config: Config) -> Pl
     except UsageError as error:
         msg = f"policy {policy.label!r} of the suite: {error}"
         raise UsageError(msg) from None
-    return Player(cast.make, cast.settings, cast.model, isinstance(cast.make(), DeliberatingPolicy))
+    return Player(cast.make, cast.settings, cast.model, waits_for_answers(cast.make()))
 
 
 def _print(evaluation: Evaluation) -> None:

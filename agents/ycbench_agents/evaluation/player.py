@@ -12,6 +12,7 @@ from ycbench_agents.base import DeliberatingPolicy
 from ycbench_agents.evaluation.pinning import require_pinned
 from ycbench_agents.evaluation.settings_table import SuiteError
 from ycbench_agents.registry import make_policy
+from ycbench_agents.scripted.mixture import MixturePolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ycbench_agents.records.strict_json import Table
     from ycbench_env import Config
 
-__all__ = ["Casting", "Player", "PlayerIdentity", "model_player", "scripted_player"]
+__all__ = ["Casting", "Player", "PlayerIdentity", "model_player", "scripted_player", "waits_for_answers"]
 
 
 @attrs.frozen
@@ -83,6 +84,11 @@ class Player:
         return PlayerIdentity(policy.label, preset, policy.name, self.settings, self.model)
 
 
+def waits_for_answers(policy: Policy) -> bool:
+    """Return whether a policy waits for answers from outside; a mixture does where one of its policies does."""
+    return policy.waits if isinstance(policy, MixturePolicy) else isinstance(policy, DeliberatingPolicy)
+
+
 Casting = "Callable[[SuitePolicy, Config], Player]"
 
 
@@ -98,7 +104,7 @@ def scripted_player(policy: SuitePolicy, config: Config) -> Player:
     return Player(
         make=lambda: make_policy(policy.name, **policy.parameters),
         settings=settings,
-        deliberates=isinstance(one, DeliberatingPolicy),
+        deliberates=waits_for_answers(one),
     )
 
 

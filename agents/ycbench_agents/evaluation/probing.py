@@ -8,9 +8,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.base import DeliberatingPolicy
 from ycbench_agents.evaluation.limits import limited_memory
-from ycbench_agents.evaluation.player import Player
+from ycbench_agents.evaluation.player import Player, waits_for_answers
 from ycbench_agents.evaluation.worker import begin_worker
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import Table, decode, encode, plain
@@ -110,7 +109,7 @@ def _made(name: str, parameters: JsonObject) -> JsonObject:
         policy = make_policy(name, **parameters)
     except PolicyError as error:
         return {"refused": str(error), "deliberates": False}
-    return {"refused": None, "deliberates": isinstance(policy, DeliberatingPolicy)}
+    return {"refused": None, "deliberates": waits_for_answers(policy)}
 
 
 if __name__ == "__main__":

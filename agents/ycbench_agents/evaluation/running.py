@@ -16,6 +16,7 @@ from ycbench_agents.evaluation.event_loop import run_coroutine
 from ycbench_agents.evaluation.job import Job, import_folders
 from ycbench_agents.evaluation.measured import read_measures
 from ycbench_agents.evaluation.planned import PlannedEpisode, planned_episodes
+from ycbench_agents.evaluation.probing import is_own
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.reading import Evaluation, read_evaluation, recorded_run
 from ycbench_agents.evaluation.results import results_document
@@ -205,7 +206,8 @@ class _Session:
         costs = {each.key: expected_cost(each.identity.policy) for each in left}
         tried_again = sum(each.key in self.failures for each in left)
         self.watcher.begin(costs, reused=len(asked) - len(left), tried_again=tried_again)
-        own = [each for each in waiting if _is_of_a_module(each.identity.policy)]
+        of_modules = {policy.label for policy in self.plan.loaded.suite.policies if is_own(policy)}
+        own = [each for each in waiting if each.key.policy in of_modules]
         self._play_jobs([each for each in left if each not in waiting], pool)
         self._play_jobs(own, attrs.evolve(pool, processes=self.plan.loaded.suite.concurrency))
         if here := [each for each in waiting if each not in own]:
@@ -343,11 +345,6 @@ def _refuse_twins(planned: Iterable[PlannedEpisode]) -> None:
                 "leave one of them out (`repeats` plays a policy several times), or give them different parameters"
             )
             raise SuiteError(msg)
-
-
-def _is_of_a_module(policy: str) -> bool:
-    """Return whether a policy is a class of somebody's own that other processes can import."""
-    return ":" in policy and not policy.startswith("__main__:")
 
 
 def _is_done(folder: EvaluationFolder, planned: PlannedEpisode) -> bool:

@@ -61,6 +61,14 @@ class MixturePolicy:
         self.depth: int = 1 + max(_depth(each) for each in self._policies.values())
         self.reset(0)
 
+    @property
+    def waits(self) -> bool:
+        """Whether one of the two waits for answers; a mixture of others deliberates in form only."""
+        return any(
+            each.waits if isinstance(each, MixturePolicy) else isinstance(each, DeliberatingPolicy)
+            for each in self._policies.values()
+        )
+
     def reset(self, seed: int) -> None:
         """Reset both policies with the seed, and seed the draws between them."""
         self._rng = random.Random(f"mixture policy {self.depth} {seed}")  # noqa: S311 -- a simulation, not a secret
@@ -149,9 +157,11 @@ def _policy(name: str, policy: object, parameters: object) -> Policy:
         msg = f"{name}_parameters: got {parameters!r}, expected a table of parameters, like {{epsilon = 0.2}}"
         raise PolicyError(msg)
     if isinstance(policy, str):
+        # What a class of somebody's own raises by itself is no fault of who names it.
+        refusals = PolicyError if ":" in policy else ValueError
         try:
             return make_policy(policy, **cast("Mapping[str, object]", parameters or {}))
-        except ValueError as error:
+        except refusals as error:
             msg = f"{name}: {error}"
             raise PolicyError(msg) from error
     if not isinstance(policy, Policy) or isinstance(policy, type):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation.probing import is_own, own_player
 from ycbench_agents.evaluation.suite import Limits, SuitePolicy
 from ycbench_agents.registry import PolicyError
@@ -25,6 +26,8 @@ class Acts:
             os.environ["SPOILED"] = "yes"
         if way == "raises":
             raise RuntimeError("never")
+        if way == "refuses":
+            raise ValueError("a way of its own")
         if way == "exits":
             sys.exit(0)
         if way == "eats":
@@ -70,6 +73,17 @@ def test_whether_a_policy_waits_for_answers_is_asked_without_running_it_here(
     assert (player.deliberates, player.settings) == (deliberates, {"parameters": {"way": "spoils"}})
     assert (Path.cwd(), dict(os.environ)) == before
     assert capfd.readouterr() == ("", "made\n")
+
+
+@pytest.mark.parametrize(("inner", "deliberates"), [("Acts", False), ("Decides", True)])
+def test_a_mixture_waits_for_answers_where_a_policy_in_it_does(inner: str, deliberates: bool, folder: str) -> None:
+    parts: JsonObject = {"policy": "greedy", "other": "mixture", "other_parameters": {"policy": f"own_making:{inner}"}}
+    assert own_player(SuitePolicy("mine", "mixture", parts), [folder], LIMITS).deliberates is deliberates
+
+
+def test_a_class_in_a_mixture_that_cannot_be_made_is_told_of_its_episodes(folder: str) -> None:
+    parts: JsonObject = {"policy": "own_making:Acts", "policy_parameters": {"way": "refuses"}, "other": "greedy"}
+    assert not own_player(SuitePolicy("mine", "mixture", parts), [folder], LIMITS).deliberates
 
 
 @pytest.mark.parametrize("way", ["raises", "exits", "eats", "ends"])
