@@ -108,8 +108,16 @@ def _made(name: str, parameters: JsonObject) -> JsonObject:
     try:
         policy = make_policy(name, **parameters)
     except PolicyError as error:
-        return {"refused": str(error), "deliberates": False}
+        return {"refused": None if _is_of_the_class(error) else str(error), "deliberates": False}
     return {"refused": None, "deliberates": waits_for_answers(policy)}
+
+
+def _is_of_the_class(error: PolicyError) -> bool:
+    """Return whether a class itself raised what a mixture tells, which is told of its episodes then."""
+    cause: BaseException | None = error
+    while isinstance(cause, PolicyError):
+        cause = cause.__cause__
+    return isinstance(cause, ValueError)
 
 
 if __name__ == "__main__":

@@ -157,11 +157,9 @@ def _policy(name: str, policy: object, parameters: object) -> Policy:
         msg = f"{name}_parameters: got {parameters!r}, expected a table of parameters, like {{epsilon = 0.2}}"
         raise PolicyError(msg)
     if isinstance(policy, str):
-        # What a class of somebody's own raises by itself is no fault of who names it.
-        refusals = PolicyError if ":" in policy else ValueError
         try:
             return make_policy(policy, **cast("Mapping[str, object]", parameters or {}))
-        except refusals as error:
+        except ValueError as error:
             msg = f"{name}: {error}"
             raise PolicyError(msg) from error
     if not isinstance(policy, Policy) or isinstance(policy, type):
