@@ -233,6 +233,6 @@ def episode_part(episodes: Sequence[Episode], *, is_secret: bool = False) -> Par
 
 def _missing(episode: Episode, *, is_secret: bool) -> str:
     if episode.record is None:
-        return "not begun"
+        return "not begun, or its run.json cannot be read"
     reason = None if is_secret else episode.record.outcome.reason
     return f"{episode.record.outcome.status}{f': {reason}' if reason else ''}"

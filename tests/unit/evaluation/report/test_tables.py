@@ -77,7 +77,9 @@ def test_what_failed_or_is_missing_is_counted_and_named_and_enters_no_mean(hand:
     assert [[cell.text for cell in line] for line in failed.rows] == [
         ["greedy, reference, seed 2", "MemoryError: no room"]
     ]
-    assert [[cell.text for cell in line] for line in missing.rows] == [["greedy, reference, seed 3", "not begun"]]
+    assert [[cell.text for cell in line] for line in missing.rows] == [
+        ["greedy, reference, seed 3", "not begun, or its run.json cannot be read"]
+    ]
     below, seeds = tables(report, "leaderboard")[0].notes
     assert below == (
         "Below the others and without a tier, since episodes failed or are missing, so that a score in brackets may be "
