@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ycbench_agents.cli.progress import CountingBar, episode_bar
 from ycbench_agents.cli.streams import complain, one_line
-from ycbench_agents.evaluation.validation.watcher import NOBODY
+from ycbench_agents.evaluation.replay_watcher import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
-    from ycbench_agents.evaluation.measured_evaluation import MeasuringWatcher
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
     from ycbench_agents.evaluation.running import EvaluationWatcher
-    from ycbench_agents.evaluation.validation import ValidationWatcher
 
 __all__ = ["watching_evaluation", "watching_measuring", "watching_validation"]
 
@@ -38,7 +37,7 @@ def watching_evaluation(*, quiet: bool) -> Generator[EvaluationWatcher]:
 
 
 @contextlib.contextmanager
-def watching_validation() -> Generator[ValidationWatcher]:
+def watching_validation() -> Generator[ReplayWatcher]:
     """Give a watcher that shows a progress bar; one that shows nothing where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield NOBODY
@@ -48,7 +47,7 @@ def watching_validation() -> Generator[ValidationWatcher]:
 
 
 @contextlib.contextmanager
-def watching_measuring() -> Generator[MeasuringWatcher]:
+def watching_measuring() -> Generator[ReplayWatcher]:
     """Give a watcher that says what is to be measured, and shows a bar where stderr is a terminal."""
     with contextlib.ExitStack() as stack:
         yield _MeasuringBar(stack) if sys.stderr.isatty() else _MeasuringLine()
@@ -127,12 +126,12 @@ class _ReplayBar:
 class _MeasuringLine:
     """Says how many runs are to be measured."""
 
-    def begin(self, runs: int) -> None:
+    def begin(self, plays: int) -> None:
         """Write it to stderr."""
-        what = "1 run, which has" if runs == 1 else f"{runs} runs, which have"
+        what = "1 run, which has" if plays == 1 else f"{plays} runs, which have"
         complain(f"to measure: {what} no measures of this version; ycbench evaluate writes them")
 
-    def measure(self, key: EpisodeKey) -> None:
+    def play(self, key: EpisodeKey) -> None:
         """Show nothing."""
 
 
@@ -143,13 +142,13 @@ class _MeasuringBar(_MeasuringLine):
         self._stack = stack
         self._bar: CountingBar | None = None
 
-    def begin(self, runs: int) -> None:
+    def begin(self, plays: int) -> None:
         """Say how much there is to do."""
-        super().begin(runs)
+        super().begin(plays)
         self._bar = CountingBar(self._stack.enter_context(episode_bar()))
-        self._bar.expect(runs)
+        self._bar.expect(plays)
 
-    def measure(self, key: EpisodeKey) -> None:
+    def play(self, key: EpisodeKey) -> None:
         """Name the run."""
         if self._bar is not None:
             self._bar.begin(str(key))

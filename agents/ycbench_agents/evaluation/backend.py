@@ -102,8 +102,7 @@ class Pool:
         """
         at_once = _RAY_AT_ONCE * self.processes if self.backend == "ray" else max(1, len(jobs))
         for first in range(0, len(jobs), at_once):
-            batch = jobs[first : first + at_once]
-            reports = self._reports(batch)
+            reports = self._reports(jobs[first : first + at_once])
             try:
                 yield from reports
             except Exception as error:

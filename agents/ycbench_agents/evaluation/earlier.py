@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.records import RecordError
-from ycbench_agents.records.reading import RUN_FILE, find_run
+from ycbench_agents.evaluation.reading import readable_run
+from ycbench_agents.records.reading import RUN_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -118,10 +118,7 @@ def unused_runs(
 
 def _finished(paths: Iterable[Path]) -> Iterator[RunRecord]:
     for path in paths:
-        try:
-            record = find_run(path)
-        except RecordError:  # one that no episode has is of no interest
-            continue
+        record = readable_run(path)
         if record is not None and record.is_finished:
             yield record
 

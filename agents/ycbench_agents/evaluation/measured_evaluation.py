@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import attrs
 
 from ycbench_agents.evaluation.failure import EpisodeFailure, failure_of
 from ycbench_agents.evaluation.measured import read_measures
 from ycbench_agents.evaluation.measurement import MeasurementError, measure_run
+from ycbench_agents.evaluation.replay_watcher import NOBODY
 from ycbench_agents.records import RecordWarning
 from ycbench_agents.records.reading import RUN_FILE, TURNS_FILE
 
@@ -19,35 +20,10 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.reading import Evaluation
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
     from ycbench_agents.records import RunRecord
 
-__all__ = ["NOBODY", "MeasuredEvaluation", "MeasuringWatcher", "measured_evaluation", "without_unmeasured"]
-
-
-class MeasuringWatcher(Protocol):
-    """Is told how far the measuring is: it plays each run again, which takes seconds."""
-
-    def begin(self, runs: int) -> None:
-        """So many runs are to be measured; where there are none, nothing is told."""
-        ...
-
-    def measure(self, key: EpisodeKey) -> None:
-        """A run is being measured."""
-        ...
-
-
-class _Nobody:
-    """Is told, and does nothing."""
-
-    def begin(self, runs: int) -> None:
-        """Do nothing."""
-
-    def measure(self, key: EpisodeKey) -> None:
-        """Do nothing."""
-
-
-NOBODY: MeasuringWatcher = _Nobody()
-"""Watches nothing."""
+__all__ = ["MeasuredEvaluation", "measured_evaluation", "without_unmeasured"]
 
 
 @attrs.frozen
@@ -63,14 +39,14 @@ class MeasuredEvaluation:
     measures: Mapping[EpisodeKey, RunMeasures]
 
 
-def measured_evaluation(evaluation: Evaluation, watcher: MeasuringWatcher = NOBODY) -> MeasuredEvaluation:
+def measured_evaluation(evaluation: Evaluation, watcher: ReplayWatcher = NOBODY) -> MeasuredEvaluation:
     """Return an evaluation with the measures of its finished episodes; nothing is written.
 
     Measures that are missing, of another version, or of other turns are made anew from the record.
 
     Args:
         evaluation: The evaluation.
-        watcher: Is told how far it is.
+        watcher: Is told how far it is; nothing where nothing is to be measured.
 
     Warns:
         RecordWarning: An episode cannot be measured, or turns are lost; of a held-out suite no text is told.
@@ -82,7 +58,7 @@ def measured_evaluation(evaluation: Evaluation, watcher: MeasuringWatcher = NOBO
         watcher.begin(len(lacking))
     failures: dict[EpisodeKey, EpisodeFailure] = {}
     for key, record in lacking.items():
-        watcher.measure(key)
+        watcher.play(key)
         made = _measures_or_failure(record, evaluation)
         if isinstance(made, EpisodeFailure):
             failures[key] = made

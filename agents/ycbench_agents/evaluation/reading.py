@@ -9,8 +9,9 @@ import attrs
 from ycbench_agents.evaluation.episode import Episode
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile, read_failures
 from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.measured_evaluation import NOBODY, measured_evaluation
+from ycbench_agents.evaluation.measured_evaluation import measured_evaluation
 from ycbench_agents.evaluation.planned import planned_episodes
+from ycbench_agents.evaluation.replay_watcher import NOBODY
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.reading import RUN_FILE, find_run
 from ycbench_agents.records.record import identity_differences
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.failure import EpisodeFailure
-    from ycbench_agents.evaluation.measured_evaluation import MeasuredEvaluation, MeasuringWatcher
+    from ycbench_agents.evaluation.measured_evaluation import MeasuredEvaluation
     from ycbench_agents.evaluation.measurement import RunMeasures
     from ycbench_agents.evaluation.planned import PlannedEpisode
     from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
     from ycbench_agents.evaluation.suite import Suite
     from ycbench_agents.records import RunRecord
 
-__all__ = ["Evaluation", "read_evaluation", "recorded_run"]
+__all__ = ["Evaluation", "read_evaluation", "readable_run", "recorded_run"]
 
 
 @attrs.frozen
@@ -54,7 +56,7 @@ class Evaluation:
         """Return the name of the model that plays a row; None of one without, or that nobody was asked to play."""
         return next((each.model for each in self.players if (each.policy, each.preset) == (policy, preset)), None)
 
-    def measured(self, watcher: MeasuringWatcher = NOBODY) -> MeasuredEvaluation:
+    def measured(self, watcher: ReplayWatcher = NOBODY) -> MeasuredEvaluation:
         """Return the evaluation with its measures; what was played to its end and cannot be measured is failed there.
 
         Args:
@@ -132,7 +134,7 @@ def _played_seeds(file: EvaluationFile, folder: EvaluationFolder) -> dict[str, i
 
     The episode of a damaged run is missing, as it is where seeds are public.
     """
-    records = [_readable(path.parent) for path in sorted(folder.runs.glob(f"*/{RUN_FILE}"))]
+    records = [readable_run(path.parent) for path in sorted(folder.runs.glob(f"*/{RUN_FILE}"))]
     seeds = sorted({record.identity.seed for record in records if record is not None})
     return {} if file.suite.seed_hash is None else {file.suite.seed_hash.of(seed): seed for seed in seeds}
 
@@ -151,7 +153,7 @@ def _episode(folder: EvaluationFolder, planned: PlannedEpisode, failure: Episode
     return Episode(planned.key, "finished", None, record)
 
 
-def _readable(folder: Path) -> RunRecord | None:
+def readable_run(folder: Path) -> RunRecord | None:
     """Return the record in a folder; None where there is none, or a damaged one."""
     try:
         return find_run(folder)
@@ -161,5 +163,5 @@ def _readable(folder: Path) -> RunRecord | None:
 
 def recorded_run(folder: EvaluationFolder, planned: PlannedEpisode) -> RunRecord | None:
     """Return the run of an episode; None where there is none, or one of another version, or a damaged one."""
-    record = _readable(folder.runs / planned.name)
+    record = readable_run(folder.runs / planned.name)
     return None if record is None or identity_differences(record.identity, planned.identity) else record

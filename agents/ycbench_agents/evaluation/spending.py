@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import attrs
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Spending", "spending_of"]
 
+_Number = TypeVar("_Number", int, Decimal)
 _TOKENS: Final = ("prompt_tokens", "completion_tokens")
 _COST: Final = "cost_usd"
 
@@ -62,7 +63,7 @@ class Spending:
             prompt_tokens=_sum(self.prompt_tokens, other.prompt_tokens),
             completion_tokens=_sum(self.completion_tokens, other.completion_tokens),
             unknown_turns=self.unknown_turns + other.unknown_turns,
-            cost_usd=_sum_usd(self.cost_usd, other.cost_usd),
+            cost_usd=_sum(self.cost_usd, other.cost_usd),
             unknown_cost_turns=self.unknown_cost_turns + other.unknown_cost_turns,
         )
 
@@ -72,11 +73,7 @@ class Spending:
         return {**attrs.asdict(self), "cost_usd": cost}
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else one + other
-
-
-def _sum_usd(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+def _sum(one: _Number | None, other: _Number | None) -> _Number | None:
     return other if one is None else one if other is None else one + other
 
 

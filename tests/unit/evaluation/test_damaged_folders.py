@@ -43,10 +43,10 @@ class Listening:
     runs: int | None = None
     measured: list[EpisodeKey] = attrs.field(factory=list)
 
-    def begin(self, runs: int) -> None:
-        self.runs = runs
+    def begin(self, plays: int) -> None:
+        self.runs = plays
 
-    def measure(self, key: EpisodeKey) -> None:
+    def play(self, key: EpisodeKey) -> None:
         self.measured.append(key)
 
 

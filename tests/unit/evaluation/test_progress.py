@@ -79,7 +79,7 @@ def test_what_is_to_be_measured_is_told_and_a_terminal_shows_how_far_it_is(
 ) -> None:
     with watching_measuring() as lines:
         lines.begin(1)
-        lines.measure(KEYS[0])
+        lines.play(KEYS[0])
     told = "ycbench: to measure: 1 run, which has no measures of this version; ycbench evaluate writes them\n"
     assert capsys.readouterr() == ("", told)
     monkeypatch.setenv("TERM", "xterm")
@@ -91,7 +91,7 @@ def test_what_is_to_be_measured_is_told_and_a_terminal_shows_how_far_it_is(
     with watching_measuring() as bar:
         bar.begin(2)
         for key in KEYS:
-            bar.measure(key)
+            bar.play(key)
     assert "to measure: 2 runs, which have no measures" in terminal.getvalue()
     assert "2/2 greedy, default, seed 2" in terminal.getvalue()
 

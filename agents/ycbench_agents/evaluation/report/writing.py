@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.evaluation.measured_evaluation import NOBODY
+from ycbench_agents.evaluation.replay_watcher import NOBODY
 from ycbench_agents.evaluation.report.content import report_of, require_policy
 from ycbench_agents.evaluation.report.drawing import drawn_figures
 from ycbench_agents.evaluation.report.html import html_of
@@ -21,8 +21,8 @@ from ycbench_agents.records import RecordWarning
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ycbench_agents.evaluation.measured_evaluation import MeasuringWatcher
     from ycbench_agents.evaluation.reading import Evaluation
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
 
 __all__ = ["WrittenReport", "write_report"]
 
@@ -52,7 +52,7 @@ def write_report(
     baseline: str | None = None,
     *,
     with_png: bool = False,
-    watcher: MeasuringWatcher = NOBODY,
+    watcher: ReplayWatcher = NOBODY,
 ) -> WrittenReport:
     """Write the report of an evaluation into a folder, in place of an older one, and return its files.
 

@@ -5,7 +5,6 @@ from ycbench_agents.evaluation.validation.digest import record_digest
 from ycbench_agents.evaluation.validation.rules import Limits, Replay, Rules, SuiteRule, Telemetry
 from ycbench_agents.evaluation.validation.rules_file import load_rules
 from ycbench_agents.evaluation.validation.validating import Validation, validate
-from ycbench_agents.evaluation.validation.watcher import ValidationWatcher
 
 __all__ = [
     "Check",
@@ -16,7 +15,6 @@ __all__ = [
     "SuiteRule",
     "Telemetry",
     "Validation",
-    "ValidationWatcher",
     "load_rules",
     "record_digest",
     "validate",

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ycbench_agents.base import Json, Policy
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.planned import PlannedEpisode
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence, Found
     from ycbench_agents.evaluation.validation.rules import Rules
-    from ycbench_agents.evaluation.validation.watcher import ValidationWatcher
     from ycbench_agents.records import RunRecord
 
 __all__ = [
@@ -133,7 +133,7 @@ def _initial_funds_cents(record: RunRecord) -> int:
     return load_config(record.identity.config, environ={}).world.initial_funds_cents
 
 
-def replay_check(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> Check:
+def replay_check(evidence: Evidence, rules: Rules, watcher: ReplayWatcher) -> Check:
     """Return whether records turn out as recorded when they are played again; the watcher is told of each."""
     drawn = evidence.drawn(rules.replay)
     asked = rules.replay.policies
@@ -168,7 +168,7 @@ def _policy(record: RunRecord) -> Policy | None:
     return make_policy(name, **(parameters if isinstance(parameters, dict) else {}))
 
 
-def measures_check(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> Check:
+def measures_check(evidence: Evidence, rules: Rules, watcher: ReplayWatcher) -> Check:
     """Return whether measures of this version are there, and those of the runs that are played again are right.
 
     The watcher is told of each of these.

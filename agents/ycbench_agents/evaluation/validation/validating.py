@@ -10,6 +10,7 @@ import attrs
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.redaction import NOT_SHOWN
+from ycbench_agents.evaluation.replay_watcher import NOBODY
 from ycbench_agents.evaluation.validation.check import judged
 from ycbench_agents.evaluation.validation.evidence import read_evidence
 from ycbench_agents.evaluation.validation.plan_checks import (
@@ -30,17 +31,16 @@ from ycbench_agents.evaluation.validation.run_checks import (
     runs_check,
     telemetry_check,
 )
-from ycbench_agents.evaluation.validation.watcher import NOBODY
 from ycbench_agents.records import RecordError, RecordWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ycbench_agents.base import Json, JsonObject
+    from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence
     from ycbench_agents.evaluation.validation.rules import Rules
-    from ycbench_agents.evaluation.validation.watcher import ValidationWatcher
 
 __all__ = ["Validation", "validate"]
 
@@ -78,7 +78,7 @@ class Validation:
         }
 
 
-def validate(folder: Path | str, rules: Rules, watcher: ValidationWatcher = NOBODY) -> Validation:
+def validate(folder: Path | str, rules: Rules, watcher: ReplayWatcher = NOBODY) -> Validation:
     """Return what came of each rule; nothing is written.
 
     Args:
@@ -113,8 +113,8 @@ def _told(place: EvaluationFolder, error: Exception) -> str:
     return f"{type(error).__name__}: {what}"
 
 
-def _checks(evidence: Evidence, rules: Rules, watcher: ValidationWatcher) -> tuple[Check, ...]:
-    watcher.begin(2 * len(evidence.drawn(rules.replay)))
+def _checks(evidence: Evidence, rules: Rules, watcher: ReplayWatcher) -> tuple[Check, ...]:
+    watcher.begin(2 * len(evidence.drawn(rules.replay)))  # as it was recorded, and to be measured
     return (
         suite_check(evidence, rules),
         seeds_check(evidence, rules),

@@ -1,4 +1,4 @@
-"""Being told how far a validation is: playing runs again takes minutes."""
+"""Being told how far it is where runs are played again, to be measured or validated: that takes seconds each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from ycbench_agents.evaluation.episode import EpisodeKey
 
-__all__ = ["NOBODY", "ValidationWatcher"]
+__all__ = ["NOBODY", "ReplayWatcher"]
 
 
-class ValidationWatcher(Protocol):
-    """Is told how far a validation is."""
+class ReplayWatcher(Protocol):
+    """Is told how far it is."""
 
     def begin(self, plays: int) -> None:
-        """So many runs are to be played again; each is played twice: as it was recorded, and to be measured."""
+        """So many times a run is to be played again."""
         ...
 
     def play(self, key: EpisodeKey) -> None:
@@ -32,5 +32,5 @@ class _Nobody:
         """Do nothing."""
 
 
-NOBODY: ValidationWatcher = _Nobody()
+NOBODY: ReplayWatcher = _Nobody()
 """Watches nothing."""
