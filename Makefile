@@ -54,7 +54,7 @@ $(LLAMA)/.done: constraints-llama.txt
 	@touch $@
 
 real-model: $(VENV)/.dev $(LLAMA)/.done ## play with a small real language model on this machine (minutes)
-	$(BIN)/python -m pytest tests/real_model
+	$(BIN)/python -m pytest -m "" tests/real_model
 
 $(OPENAI2)/.done: constraints.txt constraints-openai2.txt pyproject.toml
 	$(PYTHON) -m venv $(OPENAI2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import attrs
@@ -11,7 +12,16 @@ if TYPE_CHECKING:
 
     from ycbench_env import Observation
 
-__all__ = ["Decision", "DeliberatingPolicy", "Json", "JsonObject", "Policy", "PolicyStoppedError", "Turn"]
+__all__ = [
+    "Decision",
+    "DeliberatingPolicy",
+    "Json",
+    "JsonObject",
+    "Policy",
+    "PolicyStoppedError",
+    "Turn",
+    "policy_seed",
+]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A JSON value."""
@@ -21,6 +31,21 @@ JsonObject: TypeAlias = "dict[str, Json]"
 
 Turn: TypeAlias = "str | Sequence[str]"
 """What a policy says in one turn: a text with any number of commands, or a sequence of such texts."""
+
+
+def policy_seed(run_seed: int) -> int:
+    """Return the seed that a policy's ``reset`` receives, derived one-way from the run seed.
+
+    A policy that knew the run seed could rebuild the hidden world. Every driver of policies (rollouts, runs,
+    evaluations, the test kit) uses this function.
+
+    Args:
+        run_seed: Run seed, a non-negative integer.
+
+    Returns:
+        An integer from 0 to 2**64 - 1.
+    """
+    return int.from_bytes(hashlib.sha256(f"ycbench policy seed {int(run_seed)}".encode("ascii")).digest()[:8])
 
 
 class PolicyStoppedError(Exception):

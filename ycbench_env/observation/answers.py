@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ycbench_env.json_text import to_json
 from ycbench_env.observation.levels import level, percent, quantity
 from ycbench_env.observation.listing import browse_market
 from ycbench_env.observation.money import finance_ledger, report_monthly
 from ycbench_env.observation.wake import event_type, wake_event, wake_json
+from ycbench_env.text import to_json
 from ycbench_env.types.command import (
     AcceptTask,
     AssignTask,
@@ -34,7 +34,7 @@ from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import Json, JsonObject
+    from ycbench_env.text import Json, JsonObject
     from ycbench_env.types.outcome import Outcome
     from ycbench_env.types.state import MarketTask, State, Task
 

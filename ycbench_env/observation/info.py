@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 from ycbench_env.observation.wake import wake_event
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import JsonObject
     from ycbench_env.observation.report import TurnReport
+    from ycbench_env.text import JsonObject
     from ycbench_env.types.state import State
 
 __all__ = ["Info", "Result", "make_info"]

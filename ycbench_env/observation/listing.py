@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import JsonObject
+    from ycbench_env.text import JsonObject
     from ycbench_env.types.command import BrowseMarket
     from ycbench_env.types.state import MarketTask, State
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ycbench_env.units import date_of, iso_time
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import Json, JsonObject
+    from ycbench_env.text import Json, JsonObject
     from ycbench_env.types.command import FinanceLedger, ReportMonthly
     from ycbench_env.types.state import LedgerEntry, State
 

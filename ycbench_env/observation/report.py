@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_env.json_text import text_json
 from ycbench_env.observation.wake import wake_json
+from ycbench_env.text import text_json
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import JsonObject
+    from ycbench_env.text import JsonObject
     from ycbench_env.types.event import Event
 
 __all__ = ["MAX_COMMAND_ECHO", "MAX_JSON_LENGTH", "Answer", "TurnReport", "cut_text"]

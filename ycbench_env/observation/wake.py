@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, assert_never
 
-from ycbench_env.json_text import text_json, to_json
 from ycbench_env.observation.levels import level
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import round_half_even
+from ycbench_env.text import text_json, to_json
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import JsonObject
+    from ycbench_env.text import JsonObject
     from ycbench_env.types.event import Event
 
 __all__ = ["event_type", "wake_event", "wake_json"]

@@ -21,7 +21,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.env import YCBenchEnv
-from ycbench_env.json_text import to_json
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
 from ycbench_env.observation.report import MAX_COMMAND_ECHO
 from ycbench_env.testing.advance_invariants import check_advance
@@ -32,6 +31,7 @@ from ycbench_env.testing.invariants import check_start, check_turn, same_world
 from ycbench_env.testing.kept_figures import check_kept_figures
 from ycbench_env.testing.play import QUERIES, REFUSED
 from ycbench_env.testing.query_invariants import acceptable
+from ycbench_env.text import to_json
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import State
 from ycbench_env.wrappers import ScratchpadMemory

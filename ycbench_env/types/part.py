@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias
 
 import attrs
 
-from ycbench_env.json_text import text_json
 from ycbench_env.rules.standing import is_adversarial
+from ycbench_env.text import text_json
 from ycbench_env.types.evolve import kept
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
-    from ycbench_env.json_text import JsonObject
+    from ycbench_env.text import JsonObject
 
 __all__ = [
     "Assignment",

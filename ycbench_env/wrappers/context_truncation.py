@@ -9,10 +9,10 @@ import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
 from ycbench_env.errors import ConfigError
-from ycbench_env.json_text import to_json
 from ycbench_env.observation import MAX_TEXT_LENGTH, cut_text
 from ycbench_env.observation.report import MAX_COMMAND_ECHO
 from ycbench_env.spaces import UnicodeText
+from ycbench_env.text import to_json
 from ycbench_env.wrappers.scratchpad_memory import notes_section
 from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
 from ycbench_env.wrappers.turn_window import DEFAULT_KEEP_TURNS, Window, estimate_tokens, gone_marker, window

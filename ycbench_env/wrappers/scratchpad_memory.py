@@ -16,7 +16,7 @@ from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ycbench_env.json_text import JsonObject
+    from ycbench_env.text import JsonObject
     from ycbench_env.turn import MemoryCommand
 
 __all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes", "notes_section"]

@@ -5,7 +5,6 @@ import json
 import attrs
 import pytest
 
-from ycbench_env.json_text import Json, JsonObject
 from ycbench_env.observation import answer, encoded_answer
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
@@ -19,6 +18,7 @@ from ycbench_env.testing.tiny import (
     tiny_state,
     tiny_task,
 )
+from ycbench_env.text import Json, JsonObject
 from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import (
     AcceptTask,

@@ -6,9 +6,9 @@ import pytest
 
 from ycbench_env.config import load_config
 from ycbench_env.generator import initial_state
-from ycbench_env.json_text import JsonObject
 from ycbench_env.observation import encoded_answer
 from ycbench_env.testing.tiny import ADVERSARIAL, LOYAL, tiny_client, tiny_config, tiny_state, tiny_task
+from ycbench_env.text import JsonObject
 from ycbench_env.transition import transition
 from ycbench_env.types.command import AcceptTask, BrowseMarket
 from ycbench_env.types.state import State

@@ -9,10 +9,10 @@ import attrs
 import pytest
 
 from ycbench_env import YCBenchEnv
-from ycbench_env.json_text import JsonObject
 from ycbench_env.observation import answer
 from ycbench_env.observation.money import report_monthly
 from ycbench_env.testing.tiny import carried_out, instant, started, tiny_config, tiny_state
+from ycbench_env.text import JsonObject
 from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import FinanceLedger, ReportMonthly, Resume
 from ycbench_env.types.state import LedgerEntry, State

@@ -6,7 +6,6 @@ import attrs
 import numpy as np
 import pytest
 
-from ycbench_env.json_text import to_json
 from ycbench_env.observation import (
     MAX_JSON_LENGTH,
     MAX_RUNWAY_MONTHS,
@@ -31,6 +30,7 @@ from ycbench_env.testing.tiny import (
     tiny_employee,
     tiny_state,
 )
+from ycbench_env.text import to_json
 from ycbench_env.transition import advance
 from ycbench_env.types.command import AcceptTask, CancelTask, Resume
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted

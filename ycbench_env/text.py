@@ -1,15 +1,16 @@
-"""JSON values and their compact text."""
+"""How values become text: compact JSON, printable text, and a value inside an error message."""
 
 from __future__ import annotations
 
 import json
+import re
 from json import encoder
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Json", "JsonObject", "text_json", "to_json"]
+__all__ = ["Json", "JsonObject", "printable", "shown", "text_json", "to_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A JSON value."""
@@ -41,3 +42,33 @@ def _make_encoder() -> Callable[[Json], str]:
 
 to_json: Final[Callable[[Json], str]] = _make_encoder()
 """Return compact JSON text of a value, floats in their shortest exact form; ValueError for a NaN or an infinity."""
+
+
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+"""Controls, direction marks, invisible characters and lone surrogates: a fixed set, equal on every Python."""
+
+
+def printable(text: str) -> str:
+    r"""Return a text that is safe to print: control, invisible and direction characters become escapes.
+
+    >>> printable("a\u202eb\n")
+    'a\\u202eb\\n'
+    """
+    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def shown(value: object, most: int = 80) -> str:
+    r"""Return a value as an error message shows it: its ASCII repr, cut after ``most`` characters.
+
+    Look-alike letters and direction marks appear as escapes. A long text is cut before it is converted.
+
+    >>> shown("caf\xe9")
+    "'caf\\xe9'"
+    >>> shown("x" * 1000, most=8)
+    "'xxxx..."
+    """
+    text = ascii(value[: most + 1] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= most else text[: most - 3] + "..."
