@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 -- cyclopts reads the annotations
-from pathlib import Path  # noqa: TC003 -- as above
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter

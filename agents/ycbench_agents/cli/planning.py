@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 -- cyclopts reads the annotations
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ycbench_agents.cli.options import Files, Presets, Seeds, Settings  # noqa: TC001 -- cyclopts reads the annotations
+from ycbench_agents.cli.options import Files, Presets, Seeds, Settings
 
 __all__ = ["PLANNING_COMMANDS"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 -- cyclopts reads the annotations
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 

@@ -9,7 +9,7 @@ sentence; on a line of a list, else what the heading above says. The last mentio
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003 -- attrs resolves it
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 import attrs

@@ -9,7 +9,7 @@ import attrs
 from ycbench_agents.evaluation.measurement import json_form
 
 # The types of the fields are read at run time, see json_form.
-from ycbench_agents.evaluation.measurement.company_measures import (  # noqa: TC001
+from ycbench_agents.evaluation.measurement.company_measures import (
     Acceptance,
     ClientMeasures,
     Ending,
@@ -18,7 +18,7 @@ from ycbench_agents.evaluation.measurement.company_measures import (  # noqa: TC
     PrestigePoint,
     TaskCounts,
 )
-from ycbench_agents.evaluation.measurement.conduct_measures import (  # noqa: TC001
+from ycbench_agents.evaluation.measurement.conduct_measures import (
     Behaviour,
     CommandCalls,
     NotesMeasures,
@@ -27,7 +27,7 @@ from ycbench_agents.evaluation.measurement.conduct_measures import (  # noqa: TC
     Transport,
 )
 from ycbench_agents.evaluation.measurement.error import MeasurementError
-from ycbench_agents.evaluation.measurement.failed_task import FailedTask  # noqa: TC001
+from ycbench_agents.evaluation.measurement.failed_task import FailedTask
 from ycbench_agents.evaluation.measurement.quotient import ratio
 
 if TYPE_CHECKING:
