@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ycbench_agents import make_policy, rollout
+from ycbench_agents import make_policy, policy_seed, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_env import YCBenchEnv, load_config
 from ycbench_env.vocabulary import DOMAINS
@@ -90,7 +90,7 @@ def _moments(seed: int) -> Iterator[tuple[str, list[tuple[str, str, float, float
     """Yield the time after each turn of the expert, and each rate: of whom, in what, as it is and as it is believed."""
     env, policy = YCBenchEnv(load_config(WATCHED[0], environ={})), ExpertPolicy()
     observation, _ = env.reset(seed=seed)
-    policy.reset(seed)
+    policy.reset(policy_seed(seed))
     ended = False
     while not ended:
         turn = policy.act(observation)

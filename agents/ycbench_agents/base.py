@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import attrs
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = [
     "Decision",
@@ -20,17 +18,22 @@ __all__ = [
     "Policy",
     "PolicyStoppedError",
     "Turn",
+    "TurnError",
+    "checked_turn",
     "policy_seed",
 ]
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+else:
+    Json = Any  # neither typing.get_type_hints nor cattrs resolves a recursive alias from another module
 """A JSON value."""
 
-JsonObject: TypeAlias = "dict[str, Json]"
+JsonObject: TypeAlias = dict[str, Json]
 """A JSON object."""
 
-Turn: TypeAlias = "str | Sequence[str]"
-"""What a policy says in one turn: a text with any number of commands, or a sequence of such texts."""
+Turn: TypeAlias = str | Sequence[str]
+"""One turn of a policy: a text with any number of commands, or a sequence of such texts."""
 
 
 def policy_seed(run_seed: int) -> int:
@@ -43,9 +46,38 @@ def policy_seed(run_seed: int) -> int:
         run_seed: Run seed, a non-negative integer.
 
     Returns:
-        An integer from 0 to 2**64 - 1.
+        An integer from 0 to 2**32 - 1, which every random generator takes.
     """
-    return int.from_bytes(hashlib.sha256(f"ycbench policy seed {int(run_seed)}".encode("ascii")).digest()[:8])
+    return int.from_bytes(hashlib.sha256(f"ycbench policy seed {int(run_seed)}".encode("ascii")).digest()[:4])
+
+
+class TurnError(Exception):
+    """A policy returned something that is no turn; the message names policy, turn and type."""
+
+
+def checked_turn(turn: object, policy: object, number: int | None = None) -> Turn:
+    """Return a turn as a text or a tuple of texts. Every driver of policies uses this function.
+
+    Args:
+        turn: What ``act`` returned.
+        policy: The policy, for the message.
+        number: Number of the turn from 1, for the message; None where it is unknown.
+
+    Raises:
+        TurnError: It is neither a text nor a sequence of texts.
+    """
+    if isinstance(turn, str):
+        return turn
+    got = type(turn).__name__
+    if isinstance(turn, Sequence) and not isinstance(turn, bytes | bytearray | memoryview):
+        texts = tuple(cast("Sequence[object]", turn))
+        wrong = next((type(text).__name__ for text in texts if not isinstance(text, str)), None)
+        if wrong is None:
+            return cast("tuple[str, ...]", texts)
+        got = f"{got} that holds {wrong}"
+    place = "" if number is None else f", turn {number}"
+    msg = f"policy {type(policy).__name__}{place}: act returned {got}, expected a text or a sequence of texts"
+    raise TurnError(msg)
 
 
 class PolicyStoppedError(Exception):
@@ -92,7 +124,7 @@ class Decision:
 
     turn: Turn
     trace: JsonObject
-    transport: JsonObject = attrs.field(factory=dict)  # pyright: ignore[reportUnknownVariableType] -- attrs' factory
+    transport: JsonObject = attrs.field(factory=dict)
 
 
 @runtime_checkable

@@ -5,15 +5,13 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, cast
+from types import ModuleType
+from typing import Final, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
-
-    from ycbench_agents.base import Policy
+from ycbench_agents.base import Policy
 
 __all__ = ["PolicyError", "make_policy", "policy_factory", "policy_names"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import gymnasium as gym
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import gymnasium as gym
-
-    from ycbench_agents.base import Policy
-    from ycbench_env import Info, Observation
+from ycbench_agents.base import Policy, Turn, checked_turn, policy_seed
+from ycbench_env import Info, Observation
 
 __all__ = ["Trajectory", "rollout"]
 
@@ -33,7 +29,7 @@ class Trajectory:
 
     seed: int
     observations: tuple[Observation, ...]
-    actions: tuple[str | Sequence[str], ...]
+    actions: tuple[Turn, ...]
     rewards: tuple[float, ...]
     infos: tuple[Info, ...]
     terminated: bool
@@ -65,22 +61,23 @@ def rollout(env: gym.Env[Any, Any], policy: Policy, seed: int, *, max_turns: int
 
     Args:
         env: The environment; it is reset here and left at the end of the episode.
-        policy: Who plays; it is reset with the same seed.
+        policy: Who plays; it is reset with ``policy_seed(seed)``.
         seed: Run seed, a non-negative integer.
         max_turns: Stop after so many turns, None for no limit; needed only where the configuration turns the forced
             advance off and the policy may let time stand still for ever.
 
     Raises:
         SeedError: The seed is no non-negative integer.
+        TurnError: The policy returned something that is no turn.
     """
     observation, info = env.reset(seed=seed)
-    policy.reset(int(seed))
+    policy.reset(policy_seed(seed))
     observations, infos = [observation], [info]
-    actions: list[str | Sequence[str]] = []
+    actions: list[Turn] = []
     rewards: list[float] = []
     terminated = truncated = False
     while not (terminated or truncated) and (max_turns is None or len(actions) < max_turns):
-        action = policy.act(observation)
+        action = checked_turn(policy.act(observation), policy, len(actions) + 1)
         observation, reward, terminated, truncated, info = env.step(action)
         actions.append(action)
         observations.append(observation)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.base import PolicyStoppedError
+from ycbench_agents.base import PolicyStoppedError, policy_seed
 from ycbench_agents.records.episode import Episode, ask, replay_turn, require_equal
 from ycbench_agents.records.error import RecordError, RecordMismatchError, system_told
 from ycbench_agents.records.journal import Journal, SecretError
@@ -84,7 +84,7 @@ async def play_run(plan: RunPlan, runtime: Runtime = REAL_RUNTIME) -> PlayedRun:
         if record.is_finished and not lost:
             return PlayedRun(record, was_finished=True)
         journal.open_turns()
-        plan.policy.reset(int(plan.seed))
+        plan.policy.reset(policy_seed(plan.seed))
         return await _Session(plan, runtime, journal, record, episode).play()
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ycbench_agents.base import policy_seed
 from ycbench_agents.records.difference import json_differences
 from ycbench_agents.records.episode import Episode, replay_turn
 from ycbench_agents.records.error import RecordWarning
@@ -59,7 +60,7 @@ def fresh_episode(record: RunRecord, policy: Policy | None) -> Episode:
     identity = record.identity
     episode = Episode(recorded_config(record), identity.seed, scratchpad=identity.scratchpad)
     if policy is not None:
-        policy.reset(identity.seed)
+        policy.reset(policy_seed(identity.seed))
     return episode
 
 

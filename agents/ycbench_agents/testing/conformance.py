@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from ycbench_agents.base import policy_seed
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_agents.testing.asking import Student, shown
 from ycbench_agents.testing.reach import reached_environment
@@ -123,7 +124,7 @@ def play(student: Student, config: Config, seed: int, max_turns: int | None = No
     """
     env = YCBenchEnv(config)
     observation, info = env.reset(seed=seed)
-    student.reset(seed, f"seed {seed}")
+    student.reset(policy_seed(seed), f"seed {seed}")
     observations: list[Observation] = []
     turns: list[Turn] = []
     report = EpisodeReport(seed, 0, 0, 0, 0, int(observation["funds_cents"]), None)
@@ -160,7 +161,7 @@ _RESET: Final = ("the same policy after another reset", "reset(seed) must forget
 def _check_again(student: Student, played: Played, who: tuple[str, str]) -> None:
     """Give a policy the observations of an episode again; there is no environment any more."""
     seed = played.report.seed
-    student.reset(seed, f"seed {seed}")
+    student.reset(policy_seed(seed), f"seed {seed}")
     copying = copy.deepcopy if who is _RESET else _pickled
     for number, (observation, before) in enumerate(zip(played.observations, played.turns, strict=True), 1):
         turn = student.act(copying(observation), f"seed {seed}, turn {number}, {who[0]}")
@@ -194,7 +195,7 @@ def _check_world(student: Student, config: Config, place: str) -> None:
     """Play the beginning of an episode in a world, and what follows its end where it comes soon."""
     env = YCBenchEnv(config)
     observation, _ = env.reset(seed=1)
-    student.reset(1, place)
+    student.reset(policy_seed(1), place)
     for number in range(1, _ODD_TURNS + 1):
         turn = student.act(observation, f"{place}, turn {number}")
         if turn is None:
@@ -208,13 +209,13 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
     observation, _ = env.reset(seed=seed)
     grammar = env.action_space.grammar
     student, stranger = Student(make, grammar, allow_invalid=allow_invalid), RandomPolicy()
-    student.reset(seed, f"seed {seed}")
-    stranger.reset(seed)
+    student.reset(policy_seed(seed), f"seed {seed}")
+    stranger.reset(policy_seed(seed))
     for number, nuisance in enumerate(NUISANCES * _ROUNDS, 1):
         turn = student.act(observation, f"seed {seed}, turn {number} among turns of others")
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]
         place = f"seed {seed}, asked for the first time in the middle of an episode, after {shown(nuisance)}"
         late = Student(make, grammar, allow_invalid=allow_invalid)
-        late.reset(seed, place)
+        late.reset(policy_seed(seed), place)
         late.act(observation, place)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from ycbench_agents.base import policy_seed
 from ycbench_agents.testing.asking import Student, shown
 from ycbench_agents.testing.conformance import play
 from ycbench_agents.testing.report import PolicyConformanceError
@@ -82,7 +83,7 @@ def _next_turn(
 ) -> tuple[Observation, Turn | None]:
     """Return what is shown in a state, and what a policy says to it that has played the turns before."""
     student, seed = Student(make, env.action_space.grammar), played.report.seed
-    student.reset(seed, f"seed {seed}")
+    student.reset(policy_seed(seed), f"seed {seed}")
     for number, observation in enumerate(played.observations, 1):
         student.act(observation, f"seed {seed}, turn {number}")
     env.set_state(state)

@@ -8,7 +8,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.base import DeliberatingPolicy, PolicyStoppedError
+from ycbench_agents.base import DeliberatingPolicy, PolicyStoppedError, policy_seed
 from ycbench_agents.testing.asking import Student, shown
 from ycbench_agents.testing.report import PolicyConformanceError
 
@@ -32,8 +32,8 @@ def check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[O
     asked, recalling = Student(make).policy, Student(make).policy
     if not isinstance(asked, DeliberatingPolicy) or not isinstance(recalling, DeliberatingPolicy):
         return
-    asked.reset(seed)
-    recalling.reset(seed)
+    asked.reset(policy_seed(seed))
+    recalling.reset(policy_seed(seed))
     with ThreadPoolExecutor(1) as worker:  # a notebook has an event loop of its own in this thread
         decisions = worker.submit(asyncio.run, _decide(asked, observations[:_TURNS])).result()
     for number, (observation, decision) in enumerate(zip(observations, decisions, strict=False), 1):
