@@ -20,7 +20,7 @@ class Returns:
     def reset(self, seed: int) -> None:
         self.seeds.append(seed)
 
-    def act(self, observation: Observation) -> typing.Any:
+    def act(self, observation: Observation) -> typing.Any:  # noqa: ANN401, ARG002 -- faulty on purpose
         return self.turn
 
 
