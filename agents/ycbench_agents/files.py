@@ -39,6 +39,7 @@ __all__ = [
     "to_json",
     "unstructure",
     "write_file",
+    "write_record",
 ]
 
 _T = TypeVar("_T")
@@ -227,12 +228,20 @@ def _make_converter(module: Any) -> cattrs.Converter:  # noqa: ANN401 -- the mod
     for applies, factory, accepted, name in containers:
         converter.register_structure_hook_factory(applies, _refusing_others(factory, accepted, name))
     converter.register_structure_hook(Path, _to_path)
+    converter.register_structure_hook(str | list[str], _to_texts)
     converter.register_unstructure_hook(Path, str)
     return converter
 
 
 def _to_path(value: str, _: object) -> Path:
     return Path(value)
+
+
+def _to_texts(value: Any, _: object) -> str | list[str]:  # noqa: ANN401 -- what JSON gave
+    if isinstance(value, str) or (isinstance(value, list) and all(isinstance(text, str) for text in value)):
+        return value
+    msg = f"got {shown(value)}, expected a text or a list of texts"
+    raise ValueError(msg)
 
 
 def _refusing_others(factory: Callable[..., Any], accepted: type, name: str) -> Callable[..., Any]:
@@ -295,6 +304,22 @@ def write_file(path: Path | str, data: str | bytes) -> None:
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             _replace(path, raw)
+    except OSError as error:
+        raise _system_error(path, "written", error) from error
+
+
+def write_record(path: Path, data: str | bytes) -> None:
+    """Write a file of a folder that may come from anybody, whole; a link, a pipe or a device there is refused.
+
+    Raises:
+        FileError: It is no regular file, or the system refuses.
+    """
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            msg = f"{path}: is not a regular file; remove it, or choose another folder"
+            raise FileError(msg)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(path, data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
     except OSError as error:
         raise _system_error(path, "written", error) from error
 
