@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ycbench_agents.evaluation.measurement import note_words
-from ycbench_agents.evaluation.measurement.client_policy import NotesReading, attitudes
+from ycbench_agents.evaluation import notes as note_words
+from ycbench_agents.evaluation.notes import NotesReading, attitudes
 
 CLIENTS = ("Cortex Intelligence", "Prism Analytics", "Vanguard ML", "Equinox Labs")
 SHORT = {name.split()[0]: name for name in CLIENTS}
@@ -74,7 +74,7 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
         ("Vanguard must not be used; no work with Equinox", "", "Vanguard Equinox"),
     ],
 )
-def test_notes_are_read_as_documented(notes: str, selected: str, avoided: str) -> None:
+def test_notes_are_read(notes: str, selected: str, avoided: str) -> None:
     found = attitudes(notes, CLIENTS)
     for words, attitude in ((selected, "select"), (avoided, "avoid")):
         assert [name for name, said in found.items() if said == attitude] == [SHORT[word] for word in words.split()]
@@ -84,7 +84,7 @@ def test_notes_are_read_as_documented(notes: str, selected: str, avoided: str) -
     st.text(max_size=200)
     | st.lists(st.sampled_from([*CLIENTS, "avoid", "focus", "not", "\n- ", ".", ","])).map(" ".join)
 )
-def test_any_notes_are_read_and_only_clients_that_they_name_are_judged(notes: str) -> None:
+def test_only_named_clients_are_judged(notes: str) -> None:
     found = attitudes(notes, CLIENTS)
     assert all(name.split()[0].lower() in notes.lower() for name in found)
     assert list(found) == [name for name in CLIENTS if name in found]
@@ -92,7 +92,7 @@ def test_any_notes_are_read_and_only_clients_that_they_name_are_judged(notes: st
 
 
 @given(st.lists(st.sampled_from(CLIENTS), min_size=1, unique=True))
-def test_whoever_stands_in_a_list_of_avoided_clients_is_avoided(names: list[str]) -> None:
+def test_a_list_of_avoided_clients(names: list[str]) -> None:
     for notes in (f"Avoid {', '.join(names)}.", "AVOID:\n" + "\n".join(f"- {name}" for name in names)):
         assert set(attitudes(notes, CLIENTS).items()) == {(name, "avoid") for name in names}
 
@@ -110,7 +110,7 @@ def test_whoever_stands_in_a_list_of_avoided_clients_is_avoided(names: list[str]
         max_size=6,
     )
 )
-def test_notes_that_grow_are_read_as_if_each_text_were_read_alone(steps: list[tuple[bool, str]]) -> None:
+def test_growing_notes_read_like_the_whole_text(steps: list[tuple[bool, str]]) -> None:
     reading, text = NotesReading.of(CLIENTS), ""
     for appends, content in steps:
         text = f"{text}\n{content}" if appends and text else content
@@ -118,14 +118,14 @@ def test_notes_that_grow_are_read_as_if_each_text_were_read_alone(steps: list[tu
         assert (reading.text, reading.attitudes) == (text, attitudes(text, CLIENTS))
 
 
-def test_a_line_break_at_the_end_of_notes_ends_a_list_also_when_they_grow() -> None:
+def test_an_empty_line_ends_a_list_in_growing_notes() -> None:
     begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard\n")
     assert begun.then("Avoid:\n- Vanguard\n\n- Cortex").attitudes == {"Vanguard ML": "avoid"}
     begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard")
     assert begun.then("Avoid:\n- Vanguard\n- Cortex").attitudes == dict.fromkeys((CLIENTS[0], CLIENTS[2]), "avoid")
 
 
-def test_clients_whose_names_begin_alike_are_named_together() -> None:
+def test_clients_with_the_same_first_word_are_named_together() -> None:
     assert set(attitudes("Avoid nova", ("Nova Research", "Nova"))) == {"Nova Research", "Nova"}
     assert attitudes("Avoid nova", ()) == {}
 
@@ -141,7 +141,7 @@ def test_clients_whose_names_begin_alike_are_named_together() -> None:
         (note_words.FILLERS, "not {} reliable: Cortex", "avoid"),
     ],
 )
-def test_each_word_of_the_lists_is_read(words: tuple[str, ...], sentence: str, attitude: str) -> None:
+def test_each_listed_word_is_read(words: tuple[str, ...], sentence: str, attitude: str) -> None:
     for word in words:
         text = sentence.format(word.replace("*", "")).replace("- reliable", "-reliable")
         assert attitudes(text, CLIENTS) == {"Cortex Intelligence": attitude}, text

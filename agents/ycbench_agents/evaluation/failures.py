@@ -1,0 +1,220 @@
+"""Why tasks failed, found by counterfactuals (section 4.2 and figure 5a of the paper; docs/metrics.md).
+
+A counterfactual asks whether a task would have met its deadline as the only one. The simulator's own transition plays
+it in a world cut down to the task: no other tasks, no market, no clients, no payroll, and the staff with the skills of
+that time. The horizon is put where time is to stop, so no rule is written a second time here.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+import ycbench_env
+from ycbench_env import State, advance
+from ycbench_env.actions import parse_turn
+from ycbench_env.types import Assignment, Employee, Task
+
+__all__ = ["FAILURE_CAUSES", "PAPER_CAUSES", "FailedTask", "FailureCause", "PaperCause", "TaskPast", "failed_task"]
+
+PaperCause: TypeAlias = Literal["adversarial_client", "incapable_team", "over_committed"]
+"""The three causes of figure 5a."""
+
+FailureCause: TypeAlias = Literal[
+    "adversarial_client", "over_committed", "late_dispatch", "understaffed", "out_of_reach"
+]
+"""The same three; the last three are kinds of an incapable team."""
+
+PAPER_CAUSES: Final[tuple[PaperCause, ...]] = ("adversarial_client", "incapable_team", "over_committed")
+FAILURE_CAUSES: Final[tuple[FailureCause, ...]] = (
+    "adversarial_client",
+    "over_committed",
+    "late_dispatch",
+    "understaffed",
+    "out_of_reach",
+)
+_HOUR_US: Final = 3_600_000_000
+
+
+@attrs.frozen
+class FailedTask:
+    """A task that was completed after its deadline.
+
+    Each counterfactual tells whether the task alone would have met its deadline; None for an adversarial client's task.
+
+    Args:
+        task_id: Id of the task.
+        client: Its client, None in a world without clients.
+        turn: Turn in which it was completed.
+        late_hours: How late it was, in hours of the calendar.
+        cause: Why it failed.
+        paper_cause: The same in the paper's three causes.
+        lost_cents: Reward that was not paid.
+        team_alone: With its own team as each member joined, from the real dispatch.
+        team_alone_from_accept: With its whole team from the moment of acceptance.
+        staff_alone: With all employees from the real dispatch (section 5's understaffing).
+        staff_alone_from_accept: With all employees from the moment of acceptance.
+    """
+
+    task_id: str
+    client: str | None
+    turn: int
+    late_hours: float
+    cause: FailureCause
+    paper_cause: PaperCause
+    lost_cents: int
+    team_alone: bool | None = None
+    team_alone_from_accept: bool | None = None
+    staff_alone: bool | None = None
+    staff_alone_from_accept: bool | None = None
+
+
+@attrs.frozen
+class TaskPast:
+    """What the judgement of a task needs from before its completion.
+
+    Args:
+        staff_at_accept: The staff when it was accepted, with the skills of then.
+        staff_at_dispatch: The staff when it was dispatched; None before.
+        dispatched_us: Simulated time of the dispatch; None before.
+    """
+
+    staff_at_accept: tuple[Employee, ...]
+    staff_at_dispatch: tuple[Employee, ...] | None = None
+    dispatched_us: int | None = None
+
+
+def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adversarial: bool) -> FailedTask:
+    """Return a failed task with its cause, the first that applies in the order of ``FAILURE_CAUSES``.
+
+    Args:
+        world: Any state of its episode.
+        task: The task as it was completed.
+        past: Its staff and its dispatch.
+        turn: Turn in which it was completed.
+        is_adversarial: Whether its client is adversarial.
+    """
+    assert task.completed_us is not None  # noqa: S101 -- it was completed
+    late_hours = (task.completed_us - task.deadline_us) / _HOUR_US
+    row = FailedTask(
+        task_id=task.task_id,
+        client=task.offer.client_name,
+        turn=turn,
+        late_hours=late_hours,
+        cause="adversarial_client",
+        paper_cause="adversarial_client",
+        lost_cents=task.offer.reward_cents,
+    )
+    if is_adversarial:
+        return row
+    assert past.staff_at_dispatch is not None and past.dispatched_us is not None  # noqa: PT018, S101 -- nobody works on a task before its dispatch
+    accepted_us, early_staff = task.accepted_us, past.staff_at_accept
+    dispatched_us, staff = past.dispatched_us, past.staff_at_dispatch
+    whole_team = tuple(Assignment(member.employee, accepted_us) for member in task.team)
+    team = in_time_alone(world, task, staff, dispatched_us, task.team)
+    team_early = in_time_alone(world, task, early_staff, accepted_us, whole_team)
+    everybody = in_time_alone(world, task, staff, dispatched_us, _all_of(staff, dispatched_us))
+    everybody_early = in_time_alone(world, task, early_staff, accepted_us, _all_of(early_staff, accepted_us))
+    cause: FailureCause = (
+        "over_committed"
+        if team
+        else "late_dispatch"
+        if team_early
+        else "understaffed"
+        if everybody or everybody_early
+        else "out_of_reach"
+    )
+    return attrs.evolve(
+        row,
+        cause=cause,
+        paper_cause="over_committed" if cause == "over_committed" else "incapable_team",
+        team_alone=team,
+        team_alone_from_accept=team_early,
+        staff_alone=everybody,
+        staff_alone_from_accept=everybody_early,
+    )
+
+
+def _all_of(staff: tuple[Employee, ...], start_us: int) -> tuple[Assignment, ...]:
+    return tuple(Assignment(employee.number, start_us) for employee in staff)
+
+
+def in_time_alone(
+    world: State, task: Task, staff: tuple[Employee, ...], start_us: int, team: tuple[Assignment, ...]
+) -> bool:
+    """Return whether a task would be completed by its deadline if it were the only one.
+
+    Args:
+        world: Any state of its episode, for configuration and calendar.
+        task: The task; its work is that of acceptance, trust or inflation included.
+        staff: The staff, with the skills that count.
+        start_us: When it is dispatched.
+        team: Who works on it, each from the time given, or from the start if that is later.
+    """
+    if start_us > task.deadline_us:
+        return False
+    names = {employee.number: employee.name for employee in staff}
+    joins: dict[int, list[str]] = {}
+    for member in team:
+        joins.setdefault(max(start_us, member.assigned_us), []).append(names[member.employee])
+    first_us, *later = sorted(joins)
+    state = _cut_down(world, task, staff, first_us)
+    state = _do(state, _assign(task, joins[first_us]))
+    state = _do(state, f"task dispatch --task-id {task.task_id}")
+    for time_us in later:
+        state = _at(state, min(time_us, task.deadline_us))
+        if time_us > task.deadline_us or state.tasks[0].status != "active":  # over before somebody really joined
+            break
+        state = _do(state, _assign(task, joins[time_us]))
+    return _at(state, task.deadline_us).tasks[0].status == "completed_success"
+
+
+def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: int) -> State:
+    """Return a world in which nothing exists but a task, planned, and the staff."""
+    fresh = attrs.evolve(
+        task,
+        status="planned",
+        done_e4=(0,) * len(task.required_e4),
+        team=(),
+        completed_us=None,
+        milestones_reported=0,
+        completion_us=None,
+        milestone_us=None,
+    )
+    return attrs.evolve(
+        world,
+        calendar=attrs.evolve(world.calendar, payrolls_us=()),
+        now_us=start_us,
+        funds_cents=world.config.world.initial_funds_cents,
+        employees=staff,
+        clients=(),
+        market=(),
+        slot_accepts=(),
+        tasks=(fresh,),
+        ledger=(),
+        payrolls_charged=0,
+        terminal_reason=None,
+        turns_played=0,
+    )
+
+
+def _at(state: State, time_us: int) -> State:
+    """Return the state at an instant, or when its task is completed by then; what is due at that instant is done."""
+    state = attrs.evolve(state, calendar=attrs.evolve(state.calendar, horizon_us=time_us))
+    while state.terminal_reason is None and state.tasks[0].status == "active":
+        state = advance(state).state
+    return attrs.evolve(state, terminal_reason=None)
+
+
+def _assign(task: Task, names: list[str]) -> str:
+    return f"task assign --task-id {task.task_id} --employees {','.join(names)}"
+
+
+def _do(state: State, text: str) -> State:
+    """Return the state after a command that no rule refuses here."""
+    command = parse_turn(text)[0].command
+    assert command is not None, text  # noqa: S101 -- this module wrote it
+    outcome = ycbench_env.transition(state, command)
+    assert outcome.refusal is None, outcome.refusal  # noqa: S101 -- as above
+    return outcome.state
