@@ -8,6 +8,8 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never, cast
 
+import attrs
+
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
 from ycbench_env.config.setting import show
 from ycbench_env.errors import SeedError
@@ -26,7 +28,16 @@ if TYPE_CHECKING:
 
     from ycbench_env.config import Config, Distribution, SalaryTier, WorldConfig
 
-__all__ = ["DrawnTask", "checked_seed", "draw", "draw_initial_task", "draw_task", "initial_state", "replacement"]
+__all__ = [
+    "DrawnTask",
+    "checked_seed",
+    "draw",
+    "draw_initial_task",
+    "draw_task",
+    "initial_state",
+    "relisted",
+    "replacement",
+]
 
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _ADVERSARIAL_MULTIPLIER: Final = 1.875
@@ -216,28 +227,34 @@ def draw_initial_task(world: WorldConfig, seed: int, number: int, client: Client
 
 
 def replacement(state: State, slot: int) -> MarketTask:
-    """Return the task that comes into a slot when its task is accepted. Source: Y-2.5, K-1.4."""
+    """Return the task that takes the place of a slot's accepted task. Source: Y-2.5, K-1.4."""
     accepted = state.market[slot]
     client = state.client_of(accepted)
     number = _replacement_number(state, slot)
     rng = stream(state.run_seed, f"replenish_{number}")
     world = state.config.world
     prestige = accepted.required_prestige if world.replacement_prestige == "same" else None
-    identity = number, _copies_issued(state, number) + 1
+    # Mostly nobody had the number: no task of the start, and no replacement while all keep to their slot's numbers.
+    is_new = number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT
+    identity = number, 1 if is_new else _copies_issued(state, number) + 1
     return _listed(draw_task(world, rng, client, prestige), identity, client, 1.0)
 
 
 def _replacement_number(state: State, slot: int) -> int:
     """Return the number that names a replacement and its stream. Source: Y-2.5, X-3."""
     if state.config.world.replacement_numbering == "episode":
-        return len(state.tasks)  # an accepted task never leaves, so this counts the accepts
+        return sum(state.slot_accepts)
     return slot * TASKS_A_SLOT + state.slot_accepts[slot]
+
+
+def relisted(state: State, slot: int) -> MarketTask:
+    """Return the task of a slot as it is offered again, under a new id, when it is given up. Source: X-4."""
+    offer = state.market[slot]
+    return attrs.evolve(offer, copy=_copies_issued(state, offer.number) + 1)
 
 
 def _copies_issued(state: State, number: int) -> int:
     """Return how many tasks of an episode have had a number in their id; they are all on the market or accepted."""
-    if number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT:
-        return 0  # no task of the start has it, and no other replacement has come so far
     copies = [task.copy for task in state.market if task.number == number]
     copies += [task.offer.copy for task in state.tasks if task.offer.number == number]
     return max(copies, default=0)

@@ -79,6 +79,11 @@ WORLDS: Final[dict[str, Any]] = {
         "extends": "published-bot",
         "world": {"num_market_tasks": 12, "max_open_tasks": 2, "initial_funds_cents": 60_000_000},
     },
+    "replaced at dispatch": {"extends": "honest", "world": {"num_market_tasks": 12, "initial_funds_cents": 60_000_000}},
+    "replaced at completion, numbered by the episode": {
+        "extends": "published-bot",
+        "world": {"num_market_tasks": 12, "initial_funds_cents": 60_000_000, "refill_at": "completion"},
+    },
     "nobody and nothing": {"world": {"num_employees": 0, "num_market_tasks": 0}},
 }
 SETTINGS: Final = settings(

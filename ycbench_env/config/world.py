@@ -114,6 +114,15 @@ class WorldConfig:
             neutral="slot",
         ),
     ]
+    refill_at: Annotated[
+        Literal["accept", "dispatch", "completion"],
+        Setting(
+            ChoiceKind(("accept", "dispatch", "completion")),
+            "when the market replaces an accepted task",
+            "X-4",
+            neutral="accept",
+        ),
+    ]
     prestige_gate: Annotated[
         Literal["required_domains", "highest"],
         Setting(

@@ -235,12 +235,13 @@ def _requirement(domain: int, required_e4: int, done_e4: int) -> JsonObject:
 def _accepted(state: State, before: State) -> JsonObject:
     task = state.tasks[-1]
     slot = before.market_slot(task.task_id)
+    listed = None if slot is None else state.market[slot].task_id
     return {
         "task_id": task.task_id,
         "status": task.status,
         "accepted_at": state.sim_time,
         "deadline": task.deadline,
-        "replacement_task_id": None if slot is None else state.market[slot].task_id,
+        "replacement_task_id": None if listed == task.task_id else listed,
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
+
 from ycbench_env.testing.advance_invariants import check_advance
 from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.testing.invariants import check_drawn_prestige, check_lives, own_task, same_world
@@ -55,7 +57,7 @@ def check_answer(before: State, command: Command, after: State, result: dict[str
         case AssignTask():
             _check_assigned(before, command, after, output)
         case DispatchTask():
-            _check_dispatched(command, after, output)
+            _check_dispatched(before, command, after, output)
         case CancelTask():
             _check_cancelled(before, command, after, output)
         case Resume():
@@ -70,7 +72,7 @@ def _check_refused(state: State, command: Command, error: str) -> None:
         needs_work = state.config.world.resume_requires_active_task
         require(needs_work and not _works(state), f"a resume was refused: {error}")
     if isinstance(command, AcceptTask):
-        listed = [task for task in state.market if task.task_id == command.task_id]
+        listed = [task for task in state.market_by_reward if task.task_id == command.task_id]
         allowed = bool(listed) and acceptable(state, listed[0]) and _has_room(state)
         require(not allowed, f"{command} was refused: {error}")
 
@@ -98,13 +100,16 @@ def _check_accepted(before: State, after: State, output: dict[str, Any]) -> None
         "status": "planned",
         "accepted_at": iso_time(before.now_us),
         "deadline": iso_time(task.deadline_us),
-        "replacement_task_id": new.task_id,
+        "replacement_task_id": new.task_id if before.config.world.refill_at == "accept" else None,
     }
     require_equal(output, expected, "answer to an accept")
     require(_has_room(before), f"{task.task_id} was accepted without room for it")
     require(acceptable(before, task.offer), f"{task.task_id} was accepted, and needs more than there is")
     _check_terms(before, task)
-    _check_replacement(before, slot or 0, new)
+    if before.config.world.refill_at == "accept":
+        _check_replacement(before, slot or 0, new)
+    else:
+        require_equal(after.market, before.market, "slots after an accept")
     require_equal(after.clients, before.clients, "clients after an accept")
     require_equal(after.prestige_milli, before.prestige_milli, "prestige after an accept")
 
@@ -114,7 +119,7 @@ def _check_replacement(before: State, slot: int, new: MarketTask) -> None:
     world = before.config.world
     old = before.market[slot]
     by_episode = world.replacement_numbering == "episode"
-    number = len(before.tasks) if by_episode else slot * 1000 + before.slot_accepts[slot]
+    number = sum(before.slot_accepts) if by_episode else slot * 1000 + before.slot_accepts[slot]
     require_equal(new.number, number, f"number of the replacement of {old.task_id}")
     require_equal(new.client_name, old.client_name, "client of a replacement")
     if world.replacement_prestige == "same":
@@ -193,8 +198,11 @@ def _check_assigned(before: State, command: AssignTask, after: State, output: di
     require_equal(kept, list(old.team), "those who were on the team before")
 
 
-def _check_dispatched(command: DispatchTask, after: State, output: dict[str, Any]) -> None:
+def _check_dispatched(before: State, command: DispatchTask, after: State, output: dict[str, Any]) -> None:
     task = own_task(after, command.task_id)
+    if before.config.world.refill_at == "dispatch":
+        slot = before.slot_of(task.task_id) or 0
+        _check_replacement(before, slot, after.market[slot])
     names = _names(task)
     require_equal((task.status, output["status"]), ("active", "active"), "status after a dispatch")
     require_equal((output["assigned_employees"], output["assignment_count"]), (names, len(names)), "team dispatched")
@@ -209,6 +217,10 @@ def _check_cancelled(before: State, command: CancelTask, after: State, output: d
     task = own_task(after, command.task_id)
     require_equal((task.status, output["status"]), ("cancelled", "cancelled"), "status after a cancel")
     require_equal(output["reason"], command.reason, "reason of a cancel")
+    slot = before.slot_of(task.task_id)
+    if slot is not None:  # it comes back as it was, under another id
+        again = after.market[slot]
+        require_equal(attrs.evolve(again, copy=task.offer.copy), task.offer, "a task offered again")
     changes: dict[str, Any] = {}
     floor = before.config.world.prestige_min_milli
     for domain, (old, new) in enumerate(zip(before.prestige_milli, after.prestige_milli, strict=True)):

@@ -106,9 +106,7 @@ def check_state(state: State) -> None:
     at_end = state.now_us == calendar.horizon_us
     require(state.terminal_reason is not None or not at_end, "the clock stands at the horizon, and the episode goes on")
     require(state.terminal_reason != "horizon_end" or at_end, "horizon_end before the horizon")
-    ids = [task.task_id for task in (*state.market, *state.tasks)]
-    require(len(set(ids)) == len(ids), f"ids are not unique: {sorted(ids)}")
-    require_equal(sum(state.slot_accepts), len(state.tasks), "accepted slots against own tasks")
+    _check_market(state)
     held = sum(task.status in _OPEN for task in state.tasks)
     most = world.max_open_tasks
     require(most is None or held <= most, f"{held} tasks planned or active, at most {most}")
@@ -120,6 +118,26 @@ def check_state(state: State) -> None:
     for task in state.tasks:
         _check_task(state, task)
     _check_bookings(state)
+
+
+def _check_market(state: State) -> None:
+    """Check that ids are unique and that each slot lists a task, or waits for one that is open. Source: Y-2.5, X-4."""
+    own = {task.task_id: task.status for task in state.tasks}
+    waiting = [task.task_id for task in state.market if task.task_id in own]
+    ids = [*(task.task_id for task in state.market if task.task_id not in own), *(task.task_id for task in state.tasks)]
+    require(len(set(ids)) == len(ids), f"ids are not unique: {sorted(ids)}")
+    require_equal(
+        sorted(ids[: len(state.market) - len(waiting)]), sorted(gate[-1].task_id for gate in state.gates), "market"
+    )
+    statuses = list(own.values())
+    waits, replaced = {
+        "accept": ((), len(own)),
+        "dispatch": (("planned",), len(own) - statuses.count("planned")),
+        "completion": (("planned", "active"), sum(status.startswith("completed") for status in statuses)),
+    }[state.config.world.refill_at]
+    require_equal(sorted(waiting), sorted(name for name, status in own.items() if status in waits), "slots that wait")
+    given_up = statuses.count("cancelled") if state.config.world.refill_at == "dispatch" else 0
+    require(replaced - given_up <= sum(state.slot_accepts) <= replaced, f"replaced {state.slot_accepts} of {own}")
 
 
 def _check_bounds(state: State) -> None:

@@ -101,7 +101,7 @@ def _check_staff(state: State, output: dict[str, Any]) -> None:
 def _check_market(state: State, command: BrowseMarket, output: dict[str, Any]) -> None:
     """Check which tasks a page lists, and how many there are. Source: answers (market browse), K-3."""
     world = state.config.world
-    listed = [task for task in state.market if world.market_browse_scope == "all" or acceptable(state, task)]
+    listed = [task for task in state.market_by_reward if world.market_browse_scope == "all" or acceptable(state, task)]
     if command.domain is not None:
         listed = [task for task in listed if command.domain in {DOMAINS[domain] for domain in task.domains}]
     if command.reward_min_cents is not None:

@@ -20,6 +20,7 @@ from ycbench_env.rules.standing import (
 )
 from ycbench_env.rules.work import accrued
 from ycbench_env.transition.draft import Draft
+from ycbench_env.transition.market import refilled
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
@@ -36,14 +37,18 @@ __all__ = ["advance"]
 def advance(state: State) -> Outcome:
     """Return the state at the next event, also with nothing active; what ``sim resume`` and a forced advance do.
 
-    A world that has ended stays as it is. Source: Y-5.3, Y-5.7, K-2.4.
+    A world that has ended stays as it is. Source: Y-5.3, Y-5.7, K-2.4, X-4.
     """
     if state.terminal_reason is not None:
         return Outcome(state)
     draft = Draft.of(state)
     while _passed_a_payroll(draft):
         pass
-    return Outcome(draft.freeze(), events=tuple(draft.events))
+    after = draft.freeze()
+    if state.config.world.refill_at == "completion":
+        for index in draft.just_completed:
+            after = refilled(after, draft.tasks[index])
+    return Outcome(after, events=tuple(draft.events))
 
 
 def _passed_a_payroll(draft: Draft) -> bool:

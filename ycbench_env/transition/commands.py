@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from operator import itemgetter
 from typing import TYPE_CHECKING, get_args
 
-from ycbench_env.generator import replacement
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
 from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
+from ycbench_env.transition.market import market_without, offered_again, refilled
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Assignment, Task, gate_of
+from ycbench_env.types.state import Assignment, Task
 from ycbench_env.vocabulary import DOMAINS
 
 if TYPE_CHECKING:
     from ycbench_env.config import WorldConfig
-    from ycbench_env.types.state import Client, Gate, MarketTask, State
+    from ycbench_env.types.state import Client, MarketTask, State
 
 __all__ = ["refusal_after_end", "transition"]
 
@@ -78,7 +76,10 @@ def _asked(state: State, command: object) -> Outcome:
 
 
 def _accept(state: State, task_id: str) -> Outcome:
-    """Take a task from the market; its slot is refilled at once. Source: Y-4.1, Y-2.5, X-1, K-2.1."""
+    """Take a task from the market, which replaces it at once unless ``refill_at`` says later.
+
+    Source: Y-4.1, Y-2.5, X-1, X-4, K-2.1.
+    """
     slot = state.market_slot(task_id)
     if slot is None:
         return Outcome(state, _not_on_market(state, task_id))
@@ -86,30 +87,16 @@ def _accept(state: State, task_id: str) -> Outcome:
     refusal = _gate_refusal(state, offer) or _room_refusal(state)
     if refusal is not None:
         return Outcome(state, refusal)
-    market = list(state.market)
-    newcomer = market[slot] = replacement(state, slot)
-    accepts = list(state.slot_accepts)
-    accepts[slot] += 1
     return Outcome(
         evolve(
             state,
-            market=tuple(market),
-            slot_accepts=tuple(accepts),
             tasks=(*state.tasks, _planned(state, offer)),
             # Figures that are known already; to compute them anew would take longer than all the rest.
-            gates=_gates_after(state, slot, newcomer),
             active_indices=state.active_indices,  # as before: the new task is planned
             status_counts={**state.status_counts, "planned": state.status_counts["planned"] + 1},
+            **market_without(state, slot),
         )
     )
-
-
-def _gates_after(state: State, slot: int, newcomer: MarketTask) -> tuple[Gate, ...]:
-    """Return the gates of the market once another task stands in a slot, without sorting all of them again."""
-    gates = list(state.gates)
-    del gates[bisect_left(gates, gate_of(slot, state.market[slot])[0], key=itemgetter(0))]
-    insort(gates, gate_of(slot, newcomer))
-    return tuple(gates)
 
 
 def _planned(state: State, offer: MarketTask) -> Task:
@@ -224,7 +211,7 @@ def _known_names(names: list[str]) -> str:
 
 
 def _dispatch(state: State, task_id: str) -> Outcome:
-    """Start work on a planned task. Source: Y-4.3."""
+    """Start work on a planned task. Source: Y-4.3, X-4."""
     index, refusal = _own_task(state, task_id, ("planned",), "dispatched")
     if index is None:
         return Outcome(state, refusal)
@@ -236,11 +223,12 @@ def _dispatch(state: State, task_id: str) -> Outcome:
     draft = Draft.of(state)
     draft.activate(index)
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
-    return Outcome(draft.freeze())
+    after = draft.freeze()
+    return Outcome(refilled(after, task) if state.config.world.refill_at == "dispatch" else after)
 
 
 def _cancel(state: State, task_id: str) -> Outcome:
-    """Give a task up: prestige and trust are lost, its team is free. Source: Y-4.4."""
+    """Give a task up: prestige and trust are lost, its team is free. Source: Y-4.4, X-4."""
     index, refusal = _own_task(state, task_id, _OPEN_STATUSES, "cancelled")
     if index is None:
         return Outcome(state, refusal)
@@ -260,7 +248,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
         if client.name == task.offer.client_name:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
     draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
-    return Outcome(draft.freeze())
+    return Outcome(offered_again(draft.freeze(), task))
 
 
 def _resume(state: State) -> Outcome:

@@ -133,8 +133,8 @@ class State:
         prestige_milli: Prestige in each domain.
         employees: Staff by number.
         clients: Clients in the order of the world.
-        market: Listed tasks by slot.
-        slot_accepts: Hidden. How often each slot was accepted.
+        market: By slot, the listed task, or the accepted one that is not replaced yet (``refill_at``).
+        slot_accepts: Hidden. How many tasks each slot has replaced.
         tasks: Accepted tasks, in order of acceptance; none ever leaves.
         ledger: Bookings in order.
         payrolls_charged: How many of the calendar's payrolls are behind.
@@ -221,7 +221,12 @@ class State:
     @kept
     def gates(self) -> tuple[Gate, ...]:
         """What accepting each listed task needs, best paid first, equal rewards in slot order."""
-        return tuple(sorted([gate_of(slot, task) for slot, task in enumerate(self.market)]))
+        # Not remade when ``tasks`` changes: accepting, which alone takes a task from the market, gives them.
+        gates = [gate_of(slot, task) for slot, task in enumerate(self.market)]
+        if self.config.world.refill_at != "accept":
+            own = {task.task_id for task in self.tasks}
+            gates = [gate for gate in gates if gate[-1].task_id not in own]
+        return tuple(sorted(gates))
 
     @property
     def market_by_reward(self) -> tuple[MarketTask, ...]:
@@ -283,6 +288,13 @@ class State:
 
     def market_slot(self, task_id: str) -> int | None:
         """Return the slot in which the market lists a task, None when it does not."""
+        slot = self.slot_of(task_id)
+        if slot is None or self.config.world.refill_at == "accept" or self.task_index(task_id) is None:
+            return slot
+        return None
+
+    def slot_of(self, task_id: str) -> int | None:
+        """Return the slot of a task that is listed, or accepted and not replaced yet; None when it has none."""
         digits = task_id[len(_ID_PREFIX) :].partition("-")[0]
         if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_ID_DIGITS:
             number = int(digits)  # where the generator puts such a task; looking there first spares the search
