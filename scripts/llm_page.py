@@ -12,9 +12,8 @@ from pathlib import Path
 
 import attrs
 
-from ycbench_agents.llm.making import settings_for
 from ycbench_agents.llm.prompt import placeholders
-from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
+from ycbench_agents.llm.settings import LLMSettings, settings_for
 from ycbench_env import Config, load_config
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "llm.md"
@@ -52,7 +51,7 @@ def _settings() -> str:
         name = field.name
         default = "" if name == "model" else f"`{_toml(getattr(defaults, name))}`"
         source = f"`{configured[name]}`" if name in configured else ""
-        rows.append(f"| `{name}` | {default} | {source} | {_legal(name)} | {described[name]} |")
+        rows.append(f"| `{name}` | {default} | {source} | {field.metadata['legal']} | {described[name]} |")
     return "\n".join(rows) + "\n"
 
 
@@ -84,15 +83,6 @@ def _differing(left: Config, right: Config) -> list[str]:
     """Return the settings that differ between two configurations."""
     first, second = (settings_for(config, {"model": "m"}).public() for config in (left, right))
     return [name for name in first if first[name] != second[name]]
-
-
-def _legal(name: str) -> str:
-    """Return what values a setting takes, in the words of the error for a wrong one."""
-    try:
-        LLMSettings(**{"model": "m", name: object()})
-    except LLMSettingsError as error:
-        expected = str(error).partition("expected ")[2]
-    return expected
 
 
 def _toml(value: object) -> str:

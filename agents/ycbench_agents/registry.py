@@ -23,7 +23,7 @@ _POLICIES: Final = {
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
     "human": "ycbench_agents.scripted.human:HumanPolicy",
     "idle": "ycbench_agents.scripted.idle:IdlePolicy",
-    "llm": "ycbench_agents.llm.making:make_llm_policy",
+    "llm": "ycbench_agents.llm.policy:make_llm_policy",
     "market_roller": "ycbench_agents.scripted.market_roller:MarketRollerPolicy",
     "mixture": "ycbench_agents.scripted.mixture:MixturePolicy",
     "prestige": "ycbench_agents.scripted.prestige:PrestigePolicy",

@@ -128,21 +128,22 @@ def model_player(
         SuiteError: It names no model, or something in it cannot be used.
         MissingExtraError: The package ``openai`` is not installed.
     """
-    from ycbench_agents.llm.making import openai_chat, settings_for  # noqa: PLC0415 -- slow to import
-    from ycbench_agents.llm.message import ModelError  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.client import ModelError, OpenAIChat, api_key  # noqa: PLC0415 -- slow to import
     from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.settings import settings_for  # noqa: PLC0415 -- as above
 
     require_pinned(policy)
     try:
         settings = settings_for(config, _model_values(policy, model, base_url, environ))
-        prices, client = load_prices(*policy.prices), openai_chat(settings, environ=environ)
-        one = LLMPolicy(client, settings, config, prices)
+        api_key(settings)  # a missing key is an error before anything is played
+        prices, client = load_prices(*policy.prices), OpenAIChat(settings)
+        one = LLMPolicy(settings, config, prices, client)
     except (ModelError, OSError, ValueError) as error:
         msg = f"policy {policy.label!r} of the suite: {error}"
         raise SuiteError(msg) from None
     return Player(
-        make=lambda: LLMPolicy(client, settings, config, prices),
+        make=lambda: LLMPolicy(settings, config, prices, client),
         settings=one.public_settings,
         model=one.model,
         deliberates=True,

@@ -1,188 +1,241 @@
-"""OpenAIChat: asks a chat model over the network, with time limits and retries of its own."""
+"""Asks a chat model over the network; retries, their waits and ``Retry-After`` are the ``openai`` package's own.
+
+Invariants, each of them a test:
+
+- A request is sent at most ``max_retries`` + 1 times; what cannot get better is not sent again.
+- An attempt takes at most ``timeout_s`` of wall time, however slowly a server sends; ``deadline_s`` bounds them all.
+- An answer without a reply in it (a page, broken JSON, an error, no choice) is a fault, also under HTTP 200.
+- No redirect is followed: headers and messages go to the server in the settings, and to no other.
+- The key and values of headers stand in no error, reply, log record or representation; see ``_without_secrets``.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import importlib
 import json
-import logging
+import math
 import os
-import random
 import re
 import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, cast
+from collections.abc import AsyncGenerator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import attrs
-import openai
 
-from ycbench_agents.llm.address import server_url
-from ycbench_agents.llm.characters import without_surrogates
-from ycbench_agents.llm.connection import (
-    NO_KEY,
-    account_of,
-    api_key,
-    connection_fault,
-    new_client,
-    origin,
-)
-from ycbench_agents.llm.message import ChatReply, Completion, ContextLengthError, ModelError, Transport
-from ycbench_agents.llm.redaction import RedactingFilter, Secrets, secrets_of
-from ycbench_agents.llm.response import HttpAnswer, read_answer
-from ycbench_agents.llm.retry import Fault, FaultKind, next_wait
+from ycbench_agents.base import Json, JsonObject
+from ycbench_agents.llm.pricing import TokenUsage
+from ycbench_agents.llm.reply import ChatReply, ToolCall, clean_json
+from ycbench_agents.llm.settings import OPENAI_URL, REASONING_FIELDS, LLMSettings, is_address, is_openai
+from ycbench_env import MissingExtraError
+from ycbench_env.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+    import openai
 
-    from ycbench_agents.base import JsonObject
-    from ycbench_agents.llm.message import ChatRequest
-    from ycbench_agents.llm.settings import LLMSettings
+__all__ = [
+    "ChatClient",
+    "ChatRequest",
+    "Completion",
+    "ContextLengthError",
+    "ModelError",
+    "OpenAIChat",
+    "Transport",
+    "api_key",
+    "read_answer",
+    "read_usage",
+]
 
-__all__ = ["OpenAIChat", "api_key"]
+_NO_KEY: Final = "none"  # what servers get that take no key; they want the header all the same
+_CONNECT_S: Final = 30.0
+_SHORTEST_SECRET: Final = 12  # shorter values are placeholders such as "lm-studio", which a model may well say
+_LONGEST_MESSAGE: Final = 300
+_OK: Final = range(200, 300)
+_BAD_GATEWAY: Final = 502
 
-_LOGGERS: Final = (
-    *("httpx", "httpx2", "openai._base_client", "openai._legacy_response"),
-    # These show the headers of answers, and a server may repeat in them what it was sent.
-    *(
-        f"{core}.{part}"
-        for core in ("httpcore", "httpcore2")
-        for part in ("connection", "http11", "http2", "proxy", "socks")
-    ),
+# Each server words it in its own way; the names say who was seen to.
+_CONTEXT_LENGTH: Final = re.compile(
+    r"""
+    context_length_exceeded | exceed_context_size           # OpenAI's code, llama.cpp's type
+    | maximum\ (context|prompt|input|model)\ length          # OpenAI, vLLM, OpenRouter, DeepSeek, xAI, TensorRT-LLM
+    | (exceed\w*|(larger|longer|greater)\ than|too\ (large|long)\ for)[^.]{0,60}  # llama.cpp
+      \b(context\ (length|window|size)|model\ length)
+    | \bcontext\ (length|window|size)[^.]{0,40}\b(exceed|overflow|too\ small|of\ only)  # LM Studio
+    | \b(prompt|input|conversation)\ (is\ |was\ )?too\ (long|large)\b  # Anthropic, Bedrock, Ollama
+    | too\ many\ (input\ |prompt\ )tokens\b | too\ many\ tokens:\ total  # Cohere
+    | token\ count[^.]{0,40}exceeds                          # Gemini
+    | tokens?\ \+\ `?max_new_tokens`?\ must\ be              # text-generation-inference
+    | reduce\ the\ length\ of\ (the|your)\ (messages|prompt|input)  # OpenAI, Groq
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+_ABOUT_LENGTH: Final = frozenset({400, 413, 422})  # a gateway that gives up speaks of contexts under 5xx, too
+_ADVICE: Final = {
+    401: " (the key is taken from the environment variable {variable})",
+    403: " (the key is taken from the environment variable {variable})",
+    404: " (check the settings model and base_url)",
+    **dict.fromkeys(
+        (301, 302, 307, 308), " (a redirect is not followed; set base_url to where it leads, if you trust it)"
+    ),
+}
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-@attrs.frozen(eq=False)
-class _Session:
-    """Connections of one event loop, and what belongs to them.
-
-    Args:
-        client: The package's client.
-        slots: Lets a limited number of requests through.
-        secrets: What must not be shown.
-        closing: Closes the connections when it is closed, which an event loop does before it ends.
-    """
-
-    client: openai.AsyncOpenAI
-    slots: contextlib.AbstractAsyncContextManager[object]
-    secrets: Secrets
-    closing: AsyncGenerator[None]
-
-
-async def _closing(
-    client: openai.AsyncOpenAI,
-    secrets: Secrets,
-    held: list[object],  # noqa: ARG001 -- being an argument is its use
-) -> AsyncGenerator[None]:
-    """Yield once, with secrets kept out of the libraries' logs; close the connections in the end.
-
-    Event loops close their asynchronous generators before they end (``asyncio.run`` does), so that connections are
-    closed in the loop that opened them even if nobody calls ``aclose``.
+@attrs.frozen
+class ChatRequest:
+    """One request for a reply.
 
     Args:
-        client: Whose connections are closed.
-        secrets: What is not to be logged.
-        held: The generator itself is put in here: the loop does not keep it alive, and a client that is dropped just
-            before its loop ends would take it along before the loop comes to it.
+        messages: Messages in the interface's own form.
+        tools: Tools in the interface's own form, empty for a model without.
     """
-    redacting = RedactingFilter(secrets)
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    for logger in loggers:
-        logger.addFilter(redacting)
-    try:
-        yield
-    finally:
-        try:
-            await client.close()
-        finally:
-            for logger in loggers:
-                logger.removeFilter(redacting)
+
+    messages: tuple[JsonObject, ...]
+    tools: tuple[JsonObject, ...] = ()
 
 
-def _sendable(messages: Iterable[JsonObject]) -> list[JsonObject]:
-    """Return messages that can be written as UTF-8: lone surrogates, which an agent may produce, become U+FFFD."""
-    text = json.dumps(list(messages), ensure_ascii=False)
-    return cast("list[JsonObject]", json.loads(without_surrogates(text)))
+@attrs.frozen
+class Transport:
+    """How a reply was got; differs between equal runs.
+
+    Args:
+        latency_s: Seconds from the first attempt to the reply, waits included.
+        attempts: Requests that were sent, at least 1.
+        faults: What went wrong on the way, one short text each, without secrets.
+    """
+
+    latency_s: float
+    attempts: int
+    faults: tuple[str, ...] = ()
 
 
-def _body(request: ChatRequest, settings: LLMSettings) -> JsonObject:
-    """Return what is sent beside the model's name; empty lists of tools, which servers refuse, are left out."""
-    tools: JsonObject = {"tools": list(request.tools)} if request.tools else {}
-    options: JsonObject = {
-        "temperature": settings.temperature,
-        "top_p": settings.top_p,
-        settings.max_tokens_field: settings.max_tokens,
-        "seed": settings.seed,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    return {"messages": list(_sendable(request.messages)), **tools, **given, **settings.extra_body}
+@attrs.frozen
+class Completion:
+    """A reply and how it was got."""
+
+    reply: ChatReply
+    transport: Transport
+
+
+class ModelError(Exception):
+    """There is no reply to be had; the text says why and holds no secret.
+
+    Args:
+        message: Why.
+        transport: What was tried, None where nothing was sent.
+    """
+
+    def __init__(self, message: str, transport: Transport | None = None) -> None:
+        super().__init__(message)
+        self.transport = transport or Transport(0.0, 0)
+
+
+class ContextLengthError(ModelError):
+    """The messages are longer than the model's context."""
+
+
+class ChatClient(Protocol):
+    """Asks a chat model: ``OpenAIChat``, or one of a user's own."""
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Return the model's reply.
+
+        Raises:
+            ContextLengthError: The messages are too long for the model.
+            ModelError: The server refuses for good, or no attempt succeeded.
+        """
+        ...
+
+
+# ---------------------------------------------------------------- where to, and as whom
+
+
+def server_url(settings: LLMSettings) -> str:
+    """Return the address of the server: of the settings, the variable OPENAI_BASE_URL, or OpenAI's own.
+
+    Raises:
+        ModelError: The variable holds no address.
+    """
+    url = settings.base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
+    if not is_address(url):
+        msg = "OPENAI_BASE_URL: expected an address such as http://127.0.0.1:8000/v1, without user, password and query"
+        raise ModelError(msg)
+    return url
+
+
+def api_key(settings: LLMSettings) -> str:
+    """Return the key in the environment; a placeholder for a server that is not OpenAI's own and may take none.
+
+    Raises:
+        ModelError: OpenAI's own server is to be asked and there is no key, or the variable holds what no key can be.
+    """
+    variable = settings.api_key_variable
+    key = os.environ.get(variable, "").strip()  # a key read from a file may end in a line break
+    if not key and is_openai(urlsplit(server_url(settings)).hostname):
+        msg = (
+            f"no API key: the environment variable {variable} is not set or empty; set it to the key, or set base_url "
+            "to a server that takes none"
+        )
+        raise ModelError(msg)
+    if not all("!" <= sign <= "~" for sign in key):
+        msg = (
+            f"the environment variable {variable} holds blanks, control characters or signs beyond ASCII (not shown), "
+            "which no API key has; set it to the key alone"
+        )
+        raise ModelError(msg)
+    return key or _NO_KEY
+
+
+def _without_secrets(text: str, key: str, settings: LLMSettings) -> str:
+    """Return what a server sent, or an error, with the key and values of headers replaced: the only such place."""
+    for value in (key, *settings.extra_headers.values()):
+        for secret in (value, value.rpartition(" ")[2]):  # "Bearer sk-..." and the key in it
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "[redacted]")
+    return text
+
+
+# ---------------------------------------------------------------- asking
+
+
+@attrs.define
+class _Attempts:
+    """What became of a request so far."""
+
+    count: int = 0
+    faults: list[str] = attrs.field(factory=list[str])
+    status: int | None = None
+    reply: ChatReply | None = None
+
+
+_ATTEMPTS: Final[ContextVar[_Attempts]] = ContextVar("attempts")  # of the request that this task has under way
 
 
 class OpenAIChat:
     """A chat model behind a server with the chat-completions interface.
 
-    One client serves any number of episodes at a time, and several event loops, each with connections of its own.
-    They are closed by ``aclose`` or, at the latest, when their loop ends.
-
-    Invariants:
-        A request is sent at most ``max_retries`` + 1 times; only 429, 5xx, connection faults, timeouts and answers
-        without a reply are tried again.
-        An attempt takes at most ``timeout_s`` of wall time, however slowly a server sends.
-        At most ``concurrency`` requests of one event loop are under way; those that wait to be sent again are not
-        counted.
-        A redirect is not followed: headers and messages go to the server in the settings, and to no other.
-        An answer is read up to 16 MiB, unpacked.
-        The key is sent as the bearer, or a user and password in the address as ``Authorization: Basic``; having both is
-        refused. The package's own variables for an organization and a project count for OpenAI's servers only, the one
-        for further headers not at all: ``extra_headers`` is for these.
-        Neither key nor header values stand in an error, its causes, the client's representation, or a log record of
-        the libraries in use. The key and values of secret headers stand in no reply (``Secrets`` says which).
-        Cancellation passes through at once.
+    One client serves any number of episodes at a time, and several event loops, each with connections of its own. They
+    are made for the first request and closed by ``aclose``, or when their loop ends. Copies and pickles hold the
+    settings alone.
 
     Args:
-        settings: Whom and how to ask.
-        concurrency: Most requests at a time in one event loop, None for no limit.
-        environ: Where the key is looked up, when the first request is sent.
-        sleep: Waits a number of seconds.
-        clock: Seconds on a clock that never goes back.
-        now: The time with a zone, for servers that say until when to wait.
-        jitter: Numbers from 0 to 1 that spread the waits, None for random ones.
-
-    Raises:
-        ValueError: ``concurrency`` is no positive whole number.
+        settings: Whom and how to ask; the key is looked up when the first request is sent.
     """
 
-    def __init__(  # noqa: PLR0913 -- what varies is injected, by name
-        self,
-        settings: LLMSettings,
-        *,
-        concurrency: int | None = None,
-        environ: Mapping[str, str] = os.environ,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = _utc_now,
-        jitter: Callable[[], float] | None = None,
-    ) -> None:
-        given = cast("object", concurrency)  # callers may not be typed
-        if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
-            msg = f"concurrency: got {given!r}, expected a positive whole number of requests, or None for no limit"
-            raise ValueError(msg)
+    def __init__(self, settings: LLMSettings) -> None:
         self._settings = settings
-        self._concurrency = concurrency
-        self._environ = environ
-        self._sleep = sleep
-        self._clock = clock
-        self._now = now
-        self._jitter = jitter or random.Random().random  # noqa: S311 -- spreads waits, no secret
-        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
+        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, AsyncGenerator[None]]]
+        self._sessions = WeakKeyDictionary()
 
     def __repr__(self) -> str:
-        """Return the model's name; an address may hold a password."""
+        """Return the model's name."""
         return f"{type(self).__name__}(model={self._settings.model!r})"
+
+    def __reduce__(self) -> tuple[type[OpenAIChat], tuple[LLMSettings]]:
+        """Return how a copy is made: connections belong to one process."""
+        return type(self), (self._settings,)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the model's reply.
@@ -190,113 +243,268 @@ class OpenAIChat:
         Raises:
             ContextLengthError: The messages are too long for the model.
             ModelError: There is no key, the server refuses for good, or no attempt succeeded.
+            MissingExtraError: The package ``openai`` is not installed.
         """
-        session = await self._session()
-        texts: list[str] = []
-        started: float | None = None
-        while True:
-            async with session.slots:
-                started = self._clock() if started is None else started
-                outcome = await self._attempt(session, request, self._bound_s(started))
-            elapsed, attempt = self._clock() - started, len(texts) + 1
-            if isinstance(outcome, ChatReply):
-                return Completion(outcome, Transport(elapsed, attempt, tuple(texts)))
-            outcome = attrs.evolve(outcome, text=session.secrets.hidden_in(outcome.text))
-            texts.append(outcome.text)
-            wait = next_wait(attempt, outcome, self._settings, elapsed_s=elapsed, jitter=self._jitter())
-            if wait is None:
-                raise self._error(outcome, Transport(elapsed, attempt, tuple(texts)))
-            await self._sleep(wait)
+        settings = self._settings
+        client = await self._client()
+        attempts, started = _Attempts(), time.monotonic()
+        token = _ATTEMPTS.set(attempts)
+        try:
+            async with asyncio.timeout(settings.deadline_s):
+                # The body goes past `messages`, whose every value the package would compare with its types.
+                await client.chat.completions.with_raw_response.create(
+                    model=settings.model, messages=[], extra_body=_body(request, settings)
+                )
+        except TimeoutError:
+            attempts.faults.append(f"no reply before the deadline of {settings.deadline_s:.6g} s")
+        except Exception as error:  # noqa: BLE001 -- the libraries below have no common one; its text may hold what was sent
+            if not attempts.faults:
+                attempts.faults.append(f"the request cannot be sent ({type(error).__name__})")
+        finally:
+            _ATTEMPTS.reset(token)
+        transport = Transport(time.monotonic() - started, attempts.count, tuple(attempts.faults))
+        if attempts.reply is not None:
+            return Completion(attempts.reply, transport)
+        last = attempts.faults[-1]
+        if attempts.status in _ABOUT_LENGTH and (attempts.status == 413 or _CONTEXT_LENGTH.search(last)):  # noqa: PLR2004 -- HTTP's
+            msg = f"the messages are too long for {settings.model}: {last}"
+            raise ContextLengthError(msg, transport)
+        tried = "1 attempt" if attempts.count == 1 else f"{attempts.count} attempts"
+        advice = _ADVICE.get(attempts.status or 0, "").format(variable=settings.api_key_variable)
+        msg = f"no reply of {settings.model} at {server_url(settings)} after {tried}: {last}{advice}"
+        raise ModelError(msg, transport)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; a later request opens new ones."""
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
-            await session.closing.aclose()
+            await session[1].aclose()
 
-    async def _session(self) -> _Session:
-        """Return the session of the running event loop."""
+    async def _client(self) -> openai.AsyncOpenAI:
+        """Return the package's client for the running event loop."""
         loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is None:
-            session = self._sessions[loop] = self._new_session()
-            await anext(session.closing)  # from here on the loop knows it
-        return session
+        if loop not in self._sessions:
+            client = _new_client(self._settings)
+            held: list[object] = []
+            closing = _closing(client, held)
+            held.append(closing)
+            await anext(closing)  # from here on the loop knows it
+            self._sessions[loop] = client, closing
+        return self._sessions[loop][0]
 
-    def _new_session(self) -> _Session:
-        settings = self._settings
-        url, key = server_url(settings, self._environ), api_key(settings, self._environ)
-        client = new_client(settings, key, url, self._environ)
-        slots = contextlib.nullcontext() if self._concurrency is None else asyncio.Semaphore(self._concurrency)
-        account = (part for part in account_of(url, self._environ) if part)
-        secrets = secrets_of(settings, "" if key == NO_KEY else key, url, account)
-        held: list[object] = []
-        closing = _closing(client, secrets, held)
-        held.append(closing)
-        return _Session(client, slots, secrets, closing)
 
-    def _bound_s(self, started: float) -> float:
-        """Return the most seconds that the next attempt may take."""
-        if self._settings.deadline_s is None:
-            return self._settings.timeout_s
-        remaining = self._settings.deadline_s - (self._clock() - started)
-        return max(min(self._settings.timeout_s, remaining), 0.0)
+async def _closing(client: openai.AsyncOpenAI, held: list[object]) -> AsyncGenerator[None]:  # noqa: ARG001 -- keeps itself alive
+    """Yield once; close the connections when the loop ends, which closes its asynchronous generators first."""
+    try:
+        yield
+    finally:
+        await client.close()
 
-    def _limit(self, bound_s: float) -> str:
-        """Return which limit an attempt met; not the time that was left, since equal runs tell equal reasons."""
-        settings = self._settings
-        if bound_s < settings.timeout_s and settings.deadline_s is not None:
-            return f"before the deadline of {settings.deadline_s:.6g} s"
-        return f"within {settings.timeout_s:.3g} s"
 
-    async def _attempt(self, session: _Session, request: ChatRequest, bound_s: float) -> ChatReply | Fault:
-        """Send a request once and return what came of it."""
-        try:
-            async with asyncio.timeout(bound_s):  # the package's own limits are between two bytes, not for all of them
-                answer = await self._send(session, request)
-        except (TimeoutError, openai.APITimeoutError):
-            return Fault(FaultKind.TEMPORARY, f"no reply {self._limit(bound_s)}")
-        except Exception as error:  # noqa: BLE001 -- the libraries below have no common one; cancellation is none of it
-            return connection_fault(error)
-        outcome = read_answer(answer, self._now())
-        return session.secrets.hidden_in_reply(outcome) if isinstance(outcome, ChatReply) else outcome
+def _body(request: ChatRequest, settings: LLMSettings) -> JsonObject:
+    """Return what is sent beside the model's name; empty lists of tools, which servers refuse, are left out."""
+    options: JsonObject = {
+        "tools": list(request.tools) or None,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        settings.max_tokens_field: settings.max_tokens,
+        "seed": settings.seed,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return {"messages": list(request.messages), **given, **settings.extra_body}
 
-    async def _send(self, session: _Session, request: ChatRequest) -> HttpAnswer:
-        """Return the server's answer, whatever its status."""
-        try:
-            # The body goes past `messages`, whose every value the package would compare with its types: 30 ms a turn.
-            raw = await session.client.chat.completions.with_raw_response.create(
-                model=self._settings.model, messages=[], extra_body=_body(request, self._settings)
-            )
-            response = raw.http_response
-        except openai.APIStatusError as error:
-            response = error.response
-        text = response.content.decode("utf-8", errors="replace")
-        return HttpAnswer(response.status_code, response.headers, text)
 
-    def _error(self, last: Fault, transport: Transport) -> ModelError:
-        """Return the error after the last fault."""
-        model = f"{self._settings.model} at {origin(server_url(self._settings, self._environ))}"
-        if last.kind is FaultKind.CONTEXT_LENGTH:
-            return ContextLengthError(f"the messages are too long for {self._settings.model}: {last.text}", transport)
-        if last.kind is FaultKind.PERMANENT:
-            msg = f"{model} is not to be had: {last.text}{self._advice(last)}"
-            return ModelError(msg, transport)
-        return ModelError(f"no reply of {model} {self._tries(transport)}; the last: {last.text}", transport)
+def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
+    """Return the package's client."""
+    try:
+        import openai  # noqa: PLC0415 -- of an extra, and slow to import
+    except ModuleNotFoundError as error:
+        msg = "language models need the package openai: pip install '.[llm]' in the folder of this project"
+        raise MissingExtraError(msg) from error
+    httpx: Any = importlib.import_module(openai.Timeout.__module__.partition(".")[0])  # httpx or httpx2
+    key, url = api_key(settings), server_url(settings)
+    host = urlsplit(url).hostname or ""
 
-    def _tries(self, transport: Transport) -> str:
-        """Return how long it was tried, without what a clock decides; the transport tells that."""
-        settings, attempts = self._settings, transport.attempts
-        if attempts <= settings.max_retries and settings.deadline_s is not None:
-            return f"before the deadline of {settings.deadline_s:.6g} s"
-        return "after 1 attempt" if attempts == 1 else f"after {attempts} attempts"
+    class Http(openai.DefaultAsyncHttpxClient):
+        """Bounds each attempt and notes what became of it."""
 
-    def _advice(self, fault: Fault) -> str:
-        """Return what would help against a refusal, empty if that is not known."""
-        if re.match(r"HTTP 40[13]\b", fault.text):
-            return f" (the key is taken from the environment variable {self._settings.api_key_variable})"
-        if re.match(r"HTTP 3[0-9]{2}\b", fault.text):
-            return " (set base_url to the address that it redirects to, if you trust it)"
-        if re.match(r"HTTP 404\b", fault.text):
-            return " (check the settings model and base_url)"
-        return ""
+        async def send(self, request: Any, **options: Any) -> Any:  # noqa: ANN401 -- of httpx or httpx2
+            attempts = _ATTEMPTS.get()
+            attempts.count += 1
+            attempts.status = None
+            try:
+                async with asyncio.timeout(settings.timeout_s):  # the package's limit is between two bytes
+                    response: Any = await super().send(request, **options)
+            except (TimeoutError, httpx.TimeoutException):
+                attempts.faults.append(f"no reply within {settings.timeout_s:.6g} s")
+                raise httpx.ReadTimeout(attempts.faults[-1], request=request) from None
+            except Exception as error:
+                attempts.faults.append(f"connection failed ({type(error).__name__})")
+                raise
+            text = _without_secrets(response.content.decode("utf-8-sig", "replace"), key, settings)
+            outcome = read_answer(response.status_code, text)
+            if isinstance(outcome, ChatReply):
+                attempts.reply = outcome
+            else:
+                attempts.faults.append(outcome[1])
+                attempts.status = response.status_code = outcome[0]  # the package decides by it
+            return response
+
+    client = openai.AsyncOpenAI(
+        api_key=key,
+        base_url=url,
+        timeout=openai.Timeout(settings.timeout_s, connect=min(_CONNECT_S, settings.timeout_s)),
+        max_retries=settings.max_retries,
+        default_headers=settings.extra_headers,
+        # A proxy that the environment names for the world cannot reach this machine's own servers.
+        http_client=Http(follow_redirects=False, trust_env=host not in {"localhost", "127.0.0.1", "::1"}),
+    )
+    if not is_openai(host):
+        client.organization = client.project = None  # OPENAI_ORG_ID and OPENAI_PROJECT_ID are nobody else's business
+    return client
+
+
+# ---------------------------------------------------------------- what comes back
+
+
+def read_answer(status: int, text: str) -> ChatReply | tuple[int, str]:
+    """Return the reply in an answer, or the status that fits and what is wrong; never raises.
+
+    Whatever stands in a message is a reply. An answer under a status of success that holds none has the status that its
+    error names, 400 where that speaks of the context's length, else 502: such answers come from gateways.
+
+    Args:
+        status: HTTP status.
+        text: Body.
+    """
+    try:
+        body: Json = clean_json(json.loads(text, parse_constant=lambda _: None))
+    except (ValueError, RecursionError):
+        page = re.match(r"\s*<(!doctype|html|\?xml|head|body)", text, re.IGNORECASE)
+        found = "an HTML page instead of JSON" if page else _short(text) or "an empty body"
+        return _BAD_GATEWAY if status in _OK else status, f"HTTP {status}, no JSON: {found}"
+    choice = _first(_get(body, "choices"))
+    message = _get(choice, "message")
+    if status in _OK and isinstance(message, dict) and not _get(choice, "error") and not _get(body, "error"):
+        return _reply(message, choice, body)
+    holder = _first(body) or body  # Gemini sends a list of one
+    error = _get(choice, "error") or _get(holder, "error") or holder
+    wording = _message(error) or _message(holder)
+    if raw := _get(_get(error, "metadata"), "raw"):  # what OpenRouter's upstream said
+        wording = f"{wording} ({raw})"
+    named = [_get(error, name) for name in ("code", "type", "status")]
+    codes = [str(code) for code in named if isinstance(code, str | int)]
+    fault = f"HTTP {status}: {_short(wording or text)}"
+    if any(map(_CONTEXT_LENGTH.search, codes)):
+        fault += " (context_length_exceeded)"
+    if status in _OK:
+        meant = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), None)
+        status = meant or (400 if _CONTEXT_LENGTH.search(fault) else _BAD_GATEWAY)
+        fault += f" (no reply under a status of success, taken for {status})"
+    return status, fault
+
+
+def _short(text: str) -> str:
+    """Return a server's text for an error message: one line, printable, cut if it is long."""
+    line = printable(" ".join(text[:2000].split()))
+    return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "..."
+
+
+def _get(value: Json, name: str) -> Json:
+    """Return a field, None if there is no such field or no object."""
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _first(value: Json) -> Json:
+    """Return the first item, None if there is none or no list."""
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _message(error: Json) -> str:
+    """Return the wording of an error: a text, or what stands where servers put one."""
+    if isinstance(error, str):
+        return error
+    for name in ("message", "msg", "detail", "error_description"):
+        found = _get(error, name)
+        if isinstance(found, list | dict):  # a list of problems, as validating frameworks send it
+            found = _message(_first(found) or found)
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def _reply(message: JsonObject, choice: Json, body: Json) -> ChatReply:
+    """Return a message as a reply, whatever its fields hold."""
+    content = message.get("content")
+    if isinstance(content, list | dict):  # parts; those of other kinds, such as thoughts, have no text
+        parts = content if isinstance(content, list) else [cast("Json", content)]
+        content = "".join(part if isinstance(part, str) else _text(_get(part, "text")) or "" for part in parts)
+    elif content is None:
+        content = _text(message.get("refusal"))
+    elif not isinstance(content, str):
+        content = json.dumps(content)
+    calls = message.get("tool_calls")
+    listed: list[Json] = calls if isinstance(calls, list) else [calls] if isinstance(calls, dict) else []
+    legacy = message.get("function_call")
+    if not listed and isinstance(legacy, dict):
+        listed = [{"function": legacy}]
+    return ChatReply(
+        content=content,
+        tool_calls=tuple(map(_tool_call, listed)),
+        finish_reason=_text(_get(choice, "finish_reason")),
+        reasoning={name: message[name] for name in REASONING_FIELDS if message.get(name) is not None},
+        usage=read_usage(_get(body, "usage")),
+        model=_text(_get(body, "model")),
+    )
+
+
+def _tool_call(call: Json) -> ToolCall:
+    """Return a call; one that is no call at all keeps its place, with what was sent as its arguments."""
+    if not isinstance(call, dict):
+        return ToolCall("", "", call)
+    inner = call.get("function") or call.get("custom") or call
+    arguments = _get(inner, "arguments")
+    call_id = call.get("id")  # some servers count
+    return ToolCall(
+        id=str(call_id) if isinstance(call_id, str | int) and not isinstance(call_id, bool) else "",
+        name=_text(_get(inner, "name")) or "",
+        arguments=_get(inner, "input") if arguments is None else arguments,
+    )
+
+
+def read_usage(usage: Json) -> TokenUsage:
+    """Return the tokens that a server reports; never raises.
+
+    A figure that is missing or no count is unknown. So is a whole that is smaller than its part, or smaller than the
+    total leaves for it: such a server counts in another way. Where the total shows that reasoning was counted beside
+    the completion (xAI), it is added to it.
+
+    Args:
+        usage: ``usage`` of an answer.
+    """
+
+    def count(*paths: str) -> int | None:
+        """Return the count at the first path that leads to one."""
+        for path in paths:
+            value: Json = usage
+            for name in path.split("."):
+                value = _get(value, name)
+            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < math.ldexp(1, 63):
+                return value
+        return None
+
+    # Beside OpenAI's own places: DeepSeek's and Moonshot's.
+    cached = count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
+    reasoning = count("completion_tokens_details.reasoning_tokens", "reasoning_tokens")
+    prompt, completion, total = count("prompt_tokens"), count("completion_tokens"), count("total_tokens")
+    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
+        completion = completion + reasoning if reasoning and total == prompt + completion + reasoning else None
+    elif completion is not None and reasoning is not None and reasoning > completion:
+        completion = None
+    if prompt is not None and cached is not None and cached > prompt:
+        prompt = None
+    return TokenUsage(prompt, completion, cached, reasoning)

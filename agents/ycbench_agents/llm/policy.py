@@ -9,6 +9,7 @@ a test:
   the smaller window stays until ``reset`` and is part of the trace.
 - Turns that no request can show again are not kept; their number is.
 - Notes are shown as they stand in the observation, at every window.
+- Copies and pickles hold settings and memory, and no connection.
 """
 
 from __future__ import annotations
@@ -16,33 +17,76 @@ from __future__ import annotations
 import asyncio
 import copy
 import weakref
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
 
 import attrs
 
-from ycbench_agents.base import Decision, PolicyStoppedError
-from ycbench_agents.llm.answers import answers_by_call
-from ycbench_agents.llm.history import Exchange, Present, count_tokens, exchange_tokens, messages, status_text
-from ycbench_agents.llm.message import ChatRequest, ContextLengthError, ModelError
-from ycbench_agents.llm.pricing import Prices, cost_usd
+from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
+from ycbench_agents.files import structure
+from ycbench_agents.llm.client import (
+    ChatClient,
+    ChatRequest,
+    ContextLengthError,
+    ModelError,
+    OpenAIChat,
+    Transport,
+    api_key,
+)
+from ycbench_agents.llm.conversation import (
+    Exchange,
+    answers_by_call,
+    count_tokens,
+    exchange_tokens,
+    messages,
+    prompt_sha256,
+    status_text,
+)
+from ycbench_agents.llm.pricing import Price, Prices, cost_usd, load_prices
 from ycbench_agents.llm.prompt import system_prompt, with_notes
-from ycbench_agents.llm.public import public_settings
-from ycbench_agents.llm.reply import plan_reply, run_command_tool
-from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
-from ycbench_agents.llm.trace import RecordedDecision, decision_trace, messages_sha256, normalised, read_trace
-from ycbench_env import load_config
+from ycbench_agents.llm.reply import ChatReply, Plan, parse_reply, reply_from_json, reply_to_json, run_command_tool
+from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError, settings_for
+from ycbench_env import Config, Observation, load_config
 from ycbench_env.actions import grammar_for
 from ycbench_env.wrappers import Window, window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+__all__ = ["LLMPolicy", "LLMTrace", "make_llm_policy", "recorded_settings"]
 
-    from ycbench_agents.base import JsonObject
-    from ycbench_agents.llm.message import ChatClient, ChatReply, Completion, Transport
-    from ycbench_agents.llm.reply import Plan
-    from ycbench_env import Config, Observation
+_GONE: Final = ("retry_after_cap_s", "backoff_s")
+"""Settings of version 0.1 that no longer exist."""
 
-__all__ = ["LLMPolicy"]
+
+@attrs.frozen(kw_only=True)
+class LLMTrace:
+    """The trace of a decision, as a run's record holds it.
+
+    ``reply``, ``messages_sha256`` and ``shrunk_to`` are what ``recall`` needs. All else follows from the reply, the
+    settings and the price: ``LLMPolicy.recall`` computes it anew.
+
+    Args:
+        reply: What the model said, see ``reply_to_json``.
+        messages_sha256: ``prompt_sha256`` of the messages that it was asked with.
+        shrunk_to: How many earlier turns it was shown at most after its context had been too small; None before.
+        prompt_tokens: Tokens of the prompt, None if unknown, like the other counts.
+        completion_tokens: Tokens of the reply.
+        cached_tokens: Tokens of the prompt that were read from a cache.
+        reasoning_tokens: Tokens of the reply that were reasoning.
+        cost_usd: What it cost, None if that is unknown.
+        refused_calls: Calls of the reply that were refused.
+        unusable_replies: 1 for a reply of which nothing was run, else 0.
+    """
+
+    reply: dict[str, Any]
+    messages_sha256: str = attrs.field(validator=attrs.validators.matches_re("[0-9a-f]{64}"))
+    shrunk_to: int | None = attrs.field(validator=attrs.validators.optional(attrs.validators.ge(0)))
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
+    refused_calls: int = 0
+    unusable_replies: int = 0
 
 
 @attrs.frozen
@@ -62,10 +106,10 @@ class _Memory:
     ``exchanges`` are the turns that can still be shown, and the number of those that never can be again.
     """
 
-    exchanges: Window[Exchange]
+    exchanges: Window[Exchange] = attrs.field(factory=lambda: Window((), 0))
     pending: _Pending | None = None
     shrunk_to: int | None = None
-    request: ChatRequest | None = None
+    messages: tuple[JsonObject, ...] = ()
 
 
 @attrs.frozen
@@ -76,7 +120,7 @@ class _Asked:
     exchanges: Window[Exchange]
     said: str
     shrunk_to: int | None
-    request: ChatRequest
+    messages: tuple[JsonObject, ...]
     shown: int
 
 
@@ -89,35 +133,36 @@ class LLMPolicy:
 
     def __init__(
         self,
-        client: ChatClient,
         settings: LLMSettings,
         config: Config | str = "default",
         prices: Prices | None = None,
+        client: ChatClient | None = None,
     ) -> None:
-        """Make a policy; the client belongs to the caller.
+        """Make a policy. Nothing is opened and no key is read before the first request.
 
         Args:
-            client: Who asks the model.
             settings: How the model is asked.
             config: Configuration of the environment, for the system prompt; or a preset's name or a file.
             prices: Prices of models, None where no costs are wanted.
+            client: Who asks the model, None for the network; it belongs to the caller.
 
         Raises:
             ConfigError: The configuration cannot be used.
             TemplateError: The template of the system prompt cannot be used.
             LLMSettingsError: ``token_budget`` is less than the system prompt takes.
         """
-        self._client = client
         self._settings = settings
         self._config = load_config(config)
         self._grammar = grammar_for(self._config.world)
-        self._prices = prices
-        self._memory = _Memory(Window((), 0))
+        self._prices = prices or Prices()
+        self._client: ChatClient = client or OpenAIChat(settings)
+        self._memory = _Memory()
         self._last_trace: JsonObject | None = None
         self._prompts: dict[tuple[int | None, bool], str] = {}
         self._runner: asyncio.Runner | None = None
         self._closing: Callable[[], object] | None = None
-        system = self._system("", settings.keep_turns)  # a template that cannot be used is told at once
+        self._tools = (run_command_tool(),) if settings.mode == "tools" else ()
+        system = self._system("", settings.keep_turns)  # a template that cannot be used is an error at once
         least = count_tokens([{"role": "system", "content": system}, run_command_tool()])
         if settings.token_budget is not None and settings.token_budget < least:
             msg = (
@@ -126,6 +171,10 @@ class LLMPolicy:
             )
             raise LLMSettingsError(msg)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy holds: everything but the event loop of ``act``."""
+        return {**self.__dict__, "_runner": None, "_closing": None}
+
     @property
     def model(self) -> str:
         """Name of the model."""
@@ -133,33 +182,28 @@ class LLMPolicy:
 
     @property
     def public_settings(self) -> JsonObject:
-        """What a run's record holds of the settings: no secrets, and the price of the model's tokens."""
-        return public_settings(self._settings, self._prices or Prices())
+        """The settings as a run's record holds them: no secrets, and the price of the model's tokens."""
+        price = self._prices.find(self._settings.model)
+        return {**self._settings.public(), "price": None if price is None else price.to_json()}
 
     @property
     def last_trace(self) -> JsonObject | None:
-        """The trace of the last decision as it follows from its reply, None before the first."""
+        """The trace of the last decision as it follows from its reply, see ``LLMTrace``; None before the first."""
         return copy.deepcopy(self._last_trace)
 
     @property
     def last_messages(self) -> tuple[JsonObject, ...]:
         """The messages that the last decision was asked with, as copies; empty before the first."""
-        request = self._memory.request
-        return copy.deepcopy(request.messages) if request else ()
-
-    @property
-    def last_request(self) -> ChatRequest | None:
-        """The request that the last decision was asked with, as a copy, None before the first."""
-        return copy.deepcopy(self._memory.request)
+        return copy.deepcopy(self._memory.messages)
 
     def messages(self, observation: Observation) -> tuple[JsonObject, ...]:
-        """Return what the model would be asked now, without asking; after the last turn: all that was said."""
-        return self._asking(observation, self._memory.shrunk_to).request.messages
+        """Return what the model would be asked now, without asking; after the last turn: the conversation."""
+        return self._asking(observation, self._memory.shrunk_to).messages
 
     def reset(self, seed: int) -> None:
-        """Forget the last episode; nothing is drawn here (a model's sampling seed is in the settings)."""
+        """Forget the last episode. The seed is not used: it must reach neither prompts nor requests."""
         del seed
-        self._memory = _Memory(Window((), 0))
+        self._memory = _Memory()
         self._last_trace = None
 
     async def decide(self, observation: Observation) -> Decision:
@@ -170,20 +214,32 @@ class LLMPolicy:
             ValueError: The observation does not belong here; the message says why.
         """
         asked = self._asking(observation, self._memory.shrunk_to)
-        sha256 = messages_sha256(asked.request.messages)
-        failed: Transport | None = None
-        try:
-            completion = await self._client.complete(asked.request)
-        except ContextLengthError as too_long:
-            if not asked.shown:
-                raise _stopped(too_long, asked.shown) from too_long
-            failed = too_long.transport
-            asked = self._asking(observation, asked.shown // 2)
-            sha256 = messages_sha256(asked.request.messages)
-            completion = await self._complete(asked)
-        except ModelError as error:
-            raise _stopped(error, asked.shown) from error
-        return self._decided(asked, sha256, completion, failed)
+        tried: list[Transport] = []
+        while True:
+            sha256 = prompt_sha256(asked.messages)
+            try:
+                completion = await self._client.complete(ChatRequest(asked.messages, self._tools))
+                break
+            except ContextLengthError as error:
+                tried.append(error.transport)
+                if len(tried) > 1 or not asked.shown:
+                    turns = "1 earlier turn" if asked.shown == 1 else f"{asked.shown} earlier turns"
+                    msg = (
+                        f"the request is too long for the model even with {turns} in it: {error}. Keep fewer turns "
+                        "(keep_turns), set token_budget, or use a model with a larger context"
+                    )
+                    raise PolicyStoppedError(msg) from error
+                asked = self._asking(observation, asked.shown // 2)
+            except ModelError as error:
+                raise PolicyStoppedError(str(error)) from error
+        tried.append(completion.transport)
+        turn = self._settle(asked, reply_from_json(reply_to_json(completion.reply)), sha256)
+        transport: JsonObject = {
+            "latency_s": sum(each.latency_s for each in tried),
+            "attempts": sum(each.attempts for each in tried),
+            "faults": [fault for each in tried for fault in each.faults],
+        }
+        return Decision(turn, self.last_trace or {}, transport)
 
     def act(self, observation: Observation) -> tuple[str, ...]:
         """Return the model's turn, for callers that do not wait.
@@ -206,56 +262,54 @@ class LLMPolicy:
         return cast("tuple[str, ...]", self._runner.run(self.decide(observation)).turn)
 
     def close(self) -> None:
-        """End the event loop that ``act`` has opened, if any; it ends with the policy otherwise. The client stays."""
+        """End the event loop that ``act`` has opened, and its connections; they end with the policy otherwise."""
         if self._closing is not None:
             self._closing()
         self._runner = self._closing = None
 
     def recall(self, observation: Observation, trace: JsonObject) -> tuple[str, ...]:
-        """Return the turn of a recorded decision, without asking.
+        """Return the turn of a recorded decision, without asking; ``last_trace`` is then the trace computed anew.
 
         Raises:
             ValueError: The trace does not belong to this history; the message says what differs.
         """
-        recorded = read_trace(trace)
+        recorded = structure(trace, LLMTrace, "trace of a decision")
         asked = self._asking(observation, recorded.shrunk_to)
-        sha256 = messages_sha256(asked.request.messages)
+        sha256 = prompt_sha256(asked.messages)
         if sha256 != recorded.messages_sha256:
             msg = (
                 f"trace of turn {asked.turn}: recorded for messages with SHA-256 {recorded.messages_sha256}, but this "
-                f"history asks with {len(asked.request.messages)} messages of {sha256}; the observations, the "
+                f"history asks with {len(asked.messages)} messages of {sha256}; the observations, the "
                 "settings, the configuration or the version of this program differ from those of the record"
             )
             raise ValueError(msg)
-        plan = self._settle(asked, recorded.reply)
-        self._last_trace = self._trace(recorded, plan)
-        return plan.turn
+        return self._settle(asked, reply_from_json(recorded.reply, "trace of a decision, reply"), sha256)
 
     # ---- what is asked
 
     def _asking(self, observation: Observation, shrunk_to: int | None) -> _Asked:
         """Return the request for an observation, from what is known so far."""
         turn = _checked_turn(observation)
-        exchanges = self._heard(observation, turn)
-        keep_turns = self._keep_turns(shrunk_to)
-        notes = cast("Mapping[str, object]", observation).get("notes")
-        system = self._system(None if notes is None else str(notes), keep_turns)
-        present = Present(status_text(observation), exchanges.turns[-1] if exchanges.turns else None)
-        tools = (run_command_tool(),) if self._settings.mode == "tools" else ()
-        view = self._window(system, exchanges, present, keep_turns)
-        listed = messages(
-            system, view, present, mode=self._settings.mode, replay_reasoning=self._settings.replay_reasoning
-        )
-        return _Asked(turn, exchanges, present.said, shrunk_to, ChatRequest(listed, tools), len(view.turns))
+        settings = self._settings
+        exchanges = self._exchanges(observation, turn)
+        keep_turns = settings.keep_turns if shrunk_to is None else shrunk_to
+        system = self._system(cast("Mapping[str, str | None]", observation).get("notes"), keep_turns)
+        said = status_text(observation)
+        last = exchanges.turns[-1] if exchanges.turns else None
+        budget = settings.token_budget
+        if budget is not None:
+            gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
+            bare = messages(system, gone, said, last, mode=settings.mode)
+            budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
+        view = self._last(exchanges, keep_turns, budget)
+        listed = messages(system, view, said, last, mode=settings.mode, replay_reasoning=settings.replay_reasoning)
+        return _Asked(turn, exchanges, said, shrunk_to, listed, len(view.turns))
 
-    def _keep_turns(self, shrunk_to: int | None) -> int | None:
-        return self._settings.keep_turns if shrunk_to is None else shrunk_to
-
-    def _heard(self, observation: Observation, turn: int) -> Window[Exchange]:
+    def _exchanges(self, observation: Observation, turn: int) -> Window[Exchange]:
         """Return the turns so far; the last one's answers have come with the observation."""
-        pending = self._memory.pending
+        pending, known = self._memory.pending, self._memory.exchanges
         if pending is None:
-            return self._memory.exchanges
+            return known
         if turn < pending.turn:
             msg = (
                 f"observation: got turn {turn} after turn {pending.turn} was decided; reset the policy at the start of "
@@ -264,38 +318,22 @@ class LLMPolicy:
             raise ValueError(msg)
         answers = answers_by_call(pending.plan, observation["results"])
         last = Exchange(pending.said, pending.reply, pending.plan, answers)
-        known = self._memory.exchanges
         return Window((*known.turns, last), known.dropped)
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
         asked = (keep_turns, notes is not None)
         if asked not in self._prompts:  # nothing else in it changes from turn to turn
-            self._prompts[asked] = self._new_prompt(*asked)
+            self._prompts[asked] = system_prompt(
+                self._config,
+                keep_turns=keep_turns,
+                token_budget=self._settings.token_budget,
+                tools=self._settings.mode == "tools",
+                notes=notes is not None,
+                template=self._settings.system_prompt,
+            )
         system = self._prompts[asked]
         return system if notes is None else with_notes(system, notes)
-
-    def _new_prompt(self, keep_turns: int | None, notes: bool) -> str:  # noqa: FBT001 -- called by the key above
-        settings = self._settings
-        return system_prompt(
-            self._config,
-            keep_turns=keep_turns,
-            token_budget=settings.token_budget,
-            tools=settings.mode == "tools",
-            notes=notes,
-            template=settings.system_prompt,
-        )
-
-    def _window(
-        self, system: str, exchanges: Window[Exchange], present: Present, keep_turns: int | None
-    ) -> Window[Exchange]:
-        """Return the turns that are shown: what the budget of a whole request leaves for them."""
-        budget = self._settings.token_budget
-        if budget is not None:
-            gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
-            bare = messages(system, gone, present, mode=self._settings.mode)
-            budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
-        return self._last(exchanges, keep_turns, budget)
 
     def _last(self, exchanges: Window[Exchange], keep_turns: int | None, budget: int | None) -> Window[Exchange]:
         """Return the last turns within both limits."""
@@ -310,35 +348,30 @@ class LLMPolicy:
 
     # ---- what comes of it
 
-    async def _complete(self, asked: _Asked) -> Completion:
-        try:
-            return await self._client.complete(asked.request)
-        except ModelError as error:
-            raise _stopped(error, asked.shown) from error
-
-    def _decided(self, asked: _Asked, sha256: str, completion: Completion, failed: Transport | None) -> Decision:
-        reply = normalised(completion.reply)
-        plan = self._settle(asked, reply)
-        trace = self._last_trace = self._trace(RecordedDecision(reply, sha256, asked.shrunk_to), plan)
-        return Decision(plan.turn, trace, _transport(completion.transport, failed))
-
-    def _trace(self, decision: RecordedDecision, plan: Plan) -> JsonObject:
-        """Return the trace of a decision; all of it but the decision itself follows from the reply and the price."""
-        usage = decision.reply.usage
-        cost = None if self._prices is None else cost_usd(self._settings.model, usage, self._prices)
-        return decision_trace(decision, plan, cost)
-
-    def _settle(self, asked: _Asked, reply: ChatReply) -> Plan:
-        """Keep a reply in memory; returns what becomes of it."""
-        settings = self._settings
-        plan = plan_reply(reply, mode=settings.mode, max_calls=settings.max_calls_a_reply, grammar=self._grammar)
-        pending = _Pending(asked.turn, asked.said, reply, plan)
+    def _settle(self, asked: _Asked, reply: ChatReply, sha256: str) -> tuple[str, ...]:
+        """Keep a reply in memory and make its trace; returns the turn."""
+        settings, usage = self._settings, reply.usage
+        plan = parse_reply(reply, mode=settings.mode, max_calls=settings.max_calls_a_reply, grammar=self._grammar)
         # What is older than all that a request can ever hold again is let go, or an episode's memory would only grow.
-        keep_turns = self._keep_turns(asked.shrunk_to)
-        budget = self._settings.token_budget if keep_turns is None else None
-        exchanges = self._last(asked.exchanges, keep_turns, budget)
-        self._memory = _Memory(exchanges, pending, asked.shrunk_to, asked.request)
-        return plan
+        keep_turns = settings.keep_turns if asked.shrunk_to is None else asked.shrunk_to
+        exchanges = self._last(asked.exchanges, keep_turns, settings.token_budget if keep_turns is None else None)
+        self._memory = _Memory(
+            exchanges, _Pending(asked.turn, asked.said, reply, plan), asked.shrunk_to, asked.messages
+        )
+        trace = LLMTrace(
+            reply=reply_to_json(reply),
+            messages_sha256=sha256,
+            shrunk_to=asked.shrunk_to,
+            prompt_tokens=usage.prompt,
+            completion_tokens=usage.completion,
+            cached_tokens=usage.cached,
+            reasoning_tokens=usage.reasoning,
+            cost_usd=cost_usd(usage, self._prices.find(settings.model)),
+            refused_calls=sum(call.refusal is not None for call in plan.calls),
+            unusable_replies=int(not plan.turn),
+        )
+        self._last_trace = cast("JsonObject", attrs.asdict(trace))
+        return plan.turn
 
 
 def _checked_turn(observation: object) -> int:
@@ -359,22 +392,56 @@ def _checked_turn(observation: object) -> int:
     raise ValueError(msg)
 
 
-def _stopped(error: ModelError, shown: int) -> PolicyStoppedError:
-    """Return why the policy cannot go on."""
-    if not isinstance(error, ContextLengthError):
-        return PolicyStoppedError(str(error))
-    turns = "1 earlier turn" if shown == 1 else f"{shown} earlier turns"
-    return PolicyStoppedError(
-        f"the request is too long for the model even with {turns} in it: {error}. Keep fewer turns (keep_turns), set "
-        "token_budget, or use a model with a larger context"
-    )
+# ---------------------------------------------------------------- making
 
 
-def _transport(transport: Transport, failed: Transport | None) -> JsonObject:
-    """Return how a reply was got, an attempt that was too long included."""
-    tried = [transport] if failed is None else [failed, transport]
-    return {
-        "latency_s": sum(each.latency_s for each in tried),
-        "attempts": sum(each.attempts for each in tried),
-        "faults": [fault for each in tried for fault in each.faults],
-    }
+def make_llm_policy(
+    model: str | None = None,
+    *,
+    config: Config | str = "default",
+    client: ChatClient | None = None,
+    prices: Sequence[str | Path] = (),
+    **settings: object,
+) -> LLMPolicy:
+    """Return a policy that asks a language model.
+
+    Args:
+        model: Name of the model, as its server knows it; it is needed.
+        config: Configuration of the environment that it plays.
+        client: Who asks the model, None for the network.
+        prices: Files of prices beside the built-in ones.
+        **settings: Further fields of ``LLMSettings``; what is not given follows ``[agent]`` of the configuration.
+
+    Raises:
+        LLMSettingsError: A setting is unknown, or its value cannot be used.
+        ConfigError: The configuration cannot be used.
+        FileError: A file of prices cannot be used.
+        ModelError: There is no key where one is needed.
+    """
+    resolved = load_config(config)
+    chosen = settings_for(resolved, {"model": model, **settings})
+    if client is None:
+        api_key(chosen)  # a missing key is an error before anything is played
+    return LLMPolicy(chosen, resolved, load_prices(*prices), client)
+
+
+def recorded_settings(
+    recorded: JsonObject, *, base_url: str | None = None, headers: Mapping[str, str] | None = None
+) -> tuple[LLMSettings, Prices]:
+    """Return the settings and the price that ``LLMPolicy.public_settings`` put into a record.
+
+    Args:
+        recorded: What it returned.
+        base_url: Another address, None for the recorded one.
+        headers: Values of the headers, of which the record has the names.
+
+    Raises:
+        FileError: They cannot be used.
+    """
+    values: dict[str, Any] = {name: value for name, value in recorded.items() if name not in {*_GONE, "price"}}
+    values["extra_headers"] = dict(headers or {})
+    if base_url is not None:
+        values["base_url"] = base_url
+    settings = structure(values, LLMSettings, "recorded settings of the model")
+    price = recorded.get("price")
+    return settings, Prices({settings.model: Price.from_json(price)} if isinstance(price, dict) else {})

@@ -7,20 +7,16 @@ the seeds cannot change a prompt.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
-from ycbench_agents.llm.wording import clock, counted, dollars, exact, listed, percent, rounded
-from ycbench_env.actions import command_list, grammar_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ycbench_env import Config
-    from ycbench_env.actions import Grammar
+from ycbench_env import Config
+from ycbench_env.actions import Grammar, command_list, grammar_for
 
 __all__ = ["TemplateError", "default_template", "placeholders", "system_prompt", "with_notes"]
 
@@ -114,6 +110,44 @@ def _entry(name: str) -> tuple[str, Callable[[_Facts], str]]:
     return _PLACEHOLDERS[name]
 
 
+# ---------------------------------------------------------------- figures in words
+
+
+def _exact(value: float) -> str:
+    """Return a setting's number as it was written, without exponent."""
+    return format(Decimal(repr(value)).normalize(), "f")
+
+
+def _rounded(value: float) -> str:
+    """Return a computed number with 4 significant digits, without exponent."""
+    return format(Decimal(f"{value:.4g}").normalize(), "f")
+
+
+def _percent(fraction: float) -> str:
+    """Return a fraction as an exact percentage; in doubles 0.07 x 100 is above 7."""
+    return format((Decimal(repr(fraction)) * 100).normalize(), "f") + "%"
+
+
+def _dollars(cents: int) -> str:
+    """Return an amount as the observation writes it."""
+    return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not 1."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _listed(parts: list[str]) -> str:
+    """Return parts as "a", "a and b" or "a, b and c"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _clock(hour: int) -> str:
+    """Return an hour of the day."""
+    return f"{hour:02d}:00"
+
+
 # ---------------------------------------------------------------- sentences
 
 
@@ -123,12 +157,12 @@ def _company(facts: _Facts) -> str:
 
 def _start(facts: _Facts) -> str:
     config = facts.config
-    return f"{config.sim.start_date.isoformat()} at {clock(config.world.workday_start_hour)}"
+    return f"{config.sim.start_date.isoformat()} at {_clock(config.world.workday_start_hour)}"
 
 
 def _employees(facts: _Facts) -> str:
     number = facts.config.world.num_employees
-    return counted(number, "employee") if number else "no employees"
+    return _counted(number, "employee") if number else "no employees"
 
 
 def _acting(facts: _Facts) -> str:
@@ -141,10 +175,10 @@ def _turns(facts: _Facts) -> str:
     loop = facts.config.loop
     sentences = ["Time stands still until you let it pass."]
     if loop.auto_advance_after_turns:
-        turns = counted(loop.auto_advance_after_turns, "turn")
+        turns = _counted(loop.auto_advance_after_turns, "turn")
         sentences.append(f"After {turns} in a row without that, it is moved to the next event by itself.")
     if loop.max_turns is not None:
-        sentences.append(f"The simulation is cut off after {counted(loop.max_turns, 'turn')}.")
+        sentences.append(f"The simulation is cut off after {_counted(loop.max_turns, 'turn')}.")
     return " ".join(sentences)
 
 
@@ -169,7 +203,7 @@ def _memory(facts: _Facts) -> str:
 
 def _window(facts: _Facts) -> str:
     """Return what stays of the conversation."""
-    budget = None if facts.token_budget is None else f"about {counted(facts.token_budget, 'token')}"
+    budget = None if facts.token_budget is None else f"about {_counted(facts.token_budget, 'token')}"
     if facts.keep_turns == 0:
         return "You see nothing of earlier turns, only the latest observation."
     if facts.keep_turns is None:
@@ -178,14 +212,14 @@ def _window(facts: _Facts) -> str:
             if budget
             else "You see all of your turns."
         )
-    turns = "your last turn" if facts.keep_turns == 1 else f"your last {counted(facts.keep_turns, 'turn')}"
+    turns = "your last turn" if facts.keep_turns == 1 else f"your last {_counted(facts.keep_turns, 'turn')}"
     limit = f", fewer if they do not fit, with this message, into {budget}" if budget else ""
     return f"You see {turns}{limit}. Earlier ones are removed whole."
 
 
 def _workday(facts: _Facts) -> str:
     world = facts.config.world
-    return f"Monday to Friday from {clock(world.workday_start_hour)} to {clock(world.workday_end_hour)}"
+    return f"Monday to Friday from {_clock(world.workday_start_hour)} to {_clock(world.workday_end_hour)}"
 
 
 def _resuming(facts: _Facts) -> str:
@@ -210,13 +244,13 @@ def _idle(facts: _Facts) -> str:
 
 
 def _milestones(facts: _Facts) -> str:
-    shares = [percent(share) for share in facts.config.world.task_progress_milestones]
-    return f"It also stops when {listed(shares)} of a task's work are done." if shares else "Nothing else stops it."
+    shares = [_percent(share) for share in facts.config.world.task_progress_milestones]
+    return f"It also stops when {_listed(shares)} of a task's work are done." if shares else "Nothing else stops it."
 
 
 def _market(facts: _Facts) -> str:
     world = facts.config.world
-    limit = counted(world.market_browse_default_limit, "task")
+    limit = _counted(world.market_browse_default_limit, "task")
     if world.market_browse_scope == "all":
         return (
             "The market shows all its tasks, also those that you could not accept yet, the best paid first, "
@@ -229,7 +263,7 @@ def _holding(facts: _Facts) -> str:
     most = facts.config.world.max_open_tasks
     if most is None:
         return "You can hold several tasks at once."
-    return f"You can hold {counted(most, 'task')} at once, planned and active ones together; more are not accepted."
+    return f"You can hold {_counted(most, 'task')} at once, planned and active ones together; more are not accepted."
 
 
 def _rates(facts: _Facts) -> str:
@@ -252,9 +286,9 @@ def _success(facts: _Facts) -> str:
             if world.salary_raise_basis == "current_salary"
             else "the middle of their tier's range"
         )
-        most = "" if world.salary_max_cents == "none" else f", up to {dollars(world.salary_max_cents)} a month"
+        most = "" if world.salary_max_cents == "none" else f", up to {_dollars(world.salary_max_cents)} a month"
         sentences.append("It also raises the salary of everybody on its team, for good:")
-        sentences.append(f"by {percent(world.salary_bump_pct)} of {basis}{most}.")
+        sentences.append(f"by {_percent(world.salary_bump_pct)} of {basis}{most}.")
     return " ".join(sentences)
 
 
@@ -262,7 +296,7 @@ def _failure(facts: _Facts) -> str:
     world = facts.config.world
     costs = _losses(world.penalty_fail_multiplier, world.trust_fail_penalty if world.num_clients else 0)
     if world.penalty_fail_funds_pct:
-        costs.insert(0, f"a fee of {percent(world.penalty_fail_funds_pct)} of its reward")
+        costs.insert(0, f"a fee of {_percent(world.penalty_fail_funds_pct)} of its reward")
     return f"A task that is completed late pays nothing{_costing(costs)}. It keeps its team until then."
 
 
@@ -274,25 +308,25 @@ def _cancelling(facts: _Facts) -> str:
 
 def _losses(prestige_multiplier: float, trust: float) -> list[str]:
     """Return what is lost beside money."""
-    times = "" if prestige_multiplier == 1 else f"{exact(prestige_multiplier)} times "
+    times = "" if prestige_multiplier == 1 else f"{_exact(prestige_multiplier)} times "
     prestige = f"{times}its prestige gain in each of its domains"
     losses = [prestige] if prestige_multiplier else []
-    return [*losses, f"{rounded(trust)} of the trust of its client"] if trust else losses
+    return [*losses, f"{_rounded(trust)} of the trust of its client"] if trust else losses
 
 
 def _costing(costs: list[str]) -> str:
     """Return the end of a sentence that names costs."""
-    return f", but costs {listed(costs)}" if costs else ""
+    return f", but costs {_listed(costs)}" if costs else ""
 
 
 def _payroll(facts: _Facts) -> str:
-    hour = clock(facts.config.world.workday_start_hour)
+    hour = _clock(facts.config.world.workday_start_hour)
     return f"All salaries are paid at {hour} on the first weekday of each month."
 
 
 def _prestige(facts: _Facts) -> str:
     world = facts.config.world
-    low, high = (exact(level) for level in (world.prestige_min, world.prestige_max))
+    low, high = (_exact(level) for level in (world.prestige_min, world.prestige_max))
     sentences = [f"Prestige goes from {low} to {high} in each domain."]
     if world.prestige_gate == "highest":
         sentences.append("A task can require some, which your highest prestige of all domains must reach;")
@@ -300,7 +334,7 @@ def _prestige(facts: _Facts) -> str:
         sentences.append("A task can require some in all of its domains;")
     sentences.append("more of it opens better paid tasks.")
     if world.prestige_decay_per_day:
-        sentences.append(f"It falls by {exact(world.prestige_decay_per_day)} a day.")
+        sentences.append(f"It falls by {_exact(world.prestige_decay_per_day)} a day.")
     return " ".join(sentences)
 
 
@@ -308,21 +342,21 @@ def _trust(facts: _Facts) -> str:
     world = facts.config.world
     if not world.num_clients:
         return ""
-    sentences = [f"The trust of a client goes from 0 to {exact(world.trust_max)}."]
+    sentences = [f"The trust of a client goes from 0 to {_exact(world.trust_max)}."]
     if world.trust_gain_base:
-        gain = rounded(world.trust_gain_base)
+        gain = _rounded(world.trust_gain_base)
         sentences.append(f"A success earns up to {gain} of it, less the more there is.")
     if world.trust_work_reduction_max:
-        share = percent(world.trust_work_reduction_max)
+        share = _percent(world.trust_work_reduction_max)
         sentences.append(f"Trust makes the work of that client's new tasks smaller, by up to {share}.")
     sentences.append("Some tasks require trust.")
     if world.trust_cross_decay:
-        loss = rounded(world.trust_cross_decay)
+        loss = _rounded(world.trust_cross_decay)
         sentences.append(
             f"Each task that is completed, in time or late, costs {loss} of the trust of every other client."
         )
     if world.trust_decay_per_day:
-        sentences.append(f"Trust falls by {rounded(world.trust_decay_per_day)} a day.")
+        sentences.append(f"Trust falls by {_rounded(world.trust_decay_per_day)} a day.")
     return " ".join(sentences)
 
 
@@ -336,8 +370,8 @@ _PLACEHOLDERS: Final[Mapping[str, tuple[str, Callable[[_Facts], str]]]] = Mappin
     {
         "company": ("name of the company", _company),
         "start": ("date and hour at which the simulation starts", _start),
-        "length": ("simulated time, in years", lambda facts: counted(facts.config.sim.horizon_years, "year")),
-        "funds": ("funds at the start", lambda facts: dollars(facts.config.world.initial_funds_cents)),
+        "length": ("simulated time, in years", lambda facts: _counted(facts.config.sim.horizon_years, "year")),
+        "funds": ("funds at the start", lambda facts: _dollars(facts.config.world.initial_funds_cents)),
         "employees": ("number of employees", _employees),
         "acting": ("how to act: by calling a tool, or by writing commands", _acting),
         "turns": ("when time is moved without being asked, and the limit of turns if there is one", _turns),

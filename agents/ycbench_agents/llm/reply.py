@@ -1,58 +1,64 @@
-"""From a model's reply to a plan: what is run, in order, and what is refused and why.
+"""From a model's reply to a turn: what is run, in order, and what is refused and why.
 
 Invariants, each of them a test:
 
 - Nothing that a model sends raises, and each of its calls is either run or refused with a text.
-- Nothing is run of a reply that did not come to its end, or of which it is not known that it did.
-- What is refused is never run; arguments are right exactly or not at all, and are never guessed.
-- Each call of a plan has an id that is printable, not long, and occurs once, and arguments that are a JSON object.
-- The arguments that are sent back have at most ``MAX_REPLAYED_ARGUMENTS`` characters and a few more for each call,
-  whatever was sent; what is run is never cut.
+- Nothing is run of a reply that was cut off, or of which it is not known that it came to its end.
+- What is refused is never run. Arguments are right exactly or not at all; they are never guessed.
+- Each call has an id that is printable, not long, and occurs once, and arguments that are a JSON object.
+- The arguments that are sent back are bounded, whatever was sent; what is run is never cut.
 
-A model with tools calls ``run_command``; text beside its calls is not run. A model without writes commands as text, see
-``text_commands``.
+A model with tools calls ``run_command``; text beside its calls is not run. A model without tools writes commands as
+text. Its thoughts (``<think>...</think>``) are left out first. A text that is nothing but commands is run as it stands.
+Else, where there are code fences, each fenced block is run and what is outside of them is not. Else each line is run
+that is a command or begins like one (``yc-bench`` or the two words of a command). If a quote goes on beyond such a
+line, everything from there to the end is read as one text, so that quoted text never becomes a command.
+
+Source: docs/commands.md.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from typing import TYPE_CHECKING, Final, Literal, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NoReturn
 
 import attrs
 
-from ycbench_agents.llm.characters import utf8_text
-from ycbench_agents.llm.text_commands import MAX_TEXT_LENGTH, UnreadableTextError, command_blocks
-from ycbench_env.actions import DEFAULT_GRAMMAR, parse_turn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ycbench_agents.base import Json, JsonObject
-    from ycbench_agents.llm.message import ChatReply, ToolCall
-    from ycbench_env.actions import Grammar
+from ycbench_agents.base import Json, JsonObject
+from ycbench_agents.files import structure, unstructure
+from ycbench_agents.llm.pricing import TokenUsage
+from ycbench_agents.llm.settings import Mode
+from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, parse_turn
 
 __all__ = [
-    "MAX_REPLAYED_ARGUMENTS",
-    "MAX_REPLAYED_CALLS",
     "RUN_COMMAND",
+    "ChatReply",
     "Plan",
     "PlannedCall",
-    "plan_reply",
+    "ToolCall",
+    "clean_json",
+    "parse_reply",
+    "reply_from_json",
+    "reply_to_json",
     "run_command_tool",
+    "without_thoughts",
 ]
 
 RUN_COMMAND: Final = "run_command"
 """Name of the only tool."""
 
+MAX_TEXT_LENGTH: Final = 262_144
+"""Longest text or arguments that are read, in characters; longer ones are refused."""
 MAX_REPLAYED_CALLS: Final = 128
 """Most calls of one message that the interface takes; further ones of a reply are left out of the conversation."""
-
 MAX_REPLAYED_ARGUMENTS: Final = 65_536
-"""Characters that the arguments of a reply's calls have in the conversation; what no longer fits is counted."""
+"""Characters that the arguments of a reply's calls have in the conversation; of a call beyond them a part stays."""
 
-# Servers name what went wrong in many ways (length, model_length, max_output_tokens, error, abort, safety) and what
-# went well in few, so whatever is not known to be an end counts as none.
+# Servers name what went wrong in many ways (length, model_length, error, abort, safety) and what went well in few, so
+# whatever is not known to be an end counts as none.
 _WHOLE: Final = frozenset(
     {
         *("", "stop", "stopped", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"),
@@ -75,17 +81,94 @@ _NO_COMMAND: Final = (
     f"Nothing was run: your reply has no command. Write one command a line and nothing else, like\n{_EXAMPLE}"
 )
 _NO_TOOLS: Final = "The calls in your reply were not run: there are no tools here, write commands as text."
+_OPEN_FENCE: Final = (
+    "Nothing was run: a code fence (```) of your reply never closes. Write commands in one code fence that closes; if "
+    "a value holds three backticks, open and close the fence with four."
+)
 _MAX_SHOWN: Final = 80
 _MAX_NAME: Final = 64
 _MAX_ID: Final = 256
 _MAX_REFUSED_ARGUMENTS: Final = 4_096
-_ROOM_FOR_CUT: Final = 64  # for what is said of a cut, and the JSON around it
+_MAX_CUT_COMMAND: Final = 1_000
 _MAX_KEYS_SHOWN: Final = 5
 _NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class _RefusedError(Exception):
-    """A call or a reply is refused; the text says why. Never leaves this module."""
+# ---------------------------------------------------------------- what a model says
+
+
+@attrs.frozen
+class ToolCall:
+    """A call as the model sent it, unchecked.
+
+    Args:
+        id: Its id, as sent; may be empty or repeated.
+        name: Name of the tool, as sent.
+        arguments: Arguments as sent: JSON text where the model keeps to the interface, any JSON value otherwise.
+    """
+
+    id: str
+    name: str
+    arguments: Any
+
+
+@attrs.frozen
+class ChatReply:
+    """One reply of a chat model.
+
+    Args:
+        content: Its text, None without one.
+        tool_calls: Its calls, in order.
+        finish_reason: Why it ended: "stop", "tool_calls", "length"; None where the server does not say.
+        reasoning: Reasoning fields of the message as they were sent, by name (``reasoning_content``, ``reasoning``,
+            ``reasoning_details``); empty without any.
+        usage: Tokens.
+        model: Model that the server says has answered.
+    """
+
+    content: str | None
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    reasoning: dict[str, Any] = attrs.field(factory=dict[str, Any])
+    usage: TokenUsage = attrs.field(factory=TokenUsage)
+    model: str | None = None
+
+
+def reply_to_json(reply: ChatReply) -> JsonObject:
+    """Return a reply as JSON values that strict JSON and UTF-8 can hold."""
+    return clean_json(unstructure(reply))
+
+
+def reply_from_json(value: Json, place: str = "recorded reply") -> ChatReply:
+    """Return the reply that ``reply_to_json`` described.
+
+    Raises:
+        FileError: The value describes none; the message names the key.
+    """
+    return structure(clean_json(value), ChatReply, place)
+
+
+def clean_json(value: Any, depth: int = 100) -> Any:  # noqa: ANN401 -- JSON values in, JSON values out
+    """Return a copy that a file can hold: no lone surrogates, no NaN or infinity, no endless nesting."""
+    if isinstance(value, str):
+        return _utf8(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | dict) and depth == 0:
+        return "[nested too deep to be kept]"
+    if isinstance(value, list):
+        return [clean_json(item, depth - 1) for item in value]
+    if isinstance(value, dict):
+        return {_utf8(str(key)): clean_json(item, depth - 1) for key, item in value.items()}
+    return value
+
+
+def _utf8(text: str) -> str:
+    """Return a text that UTF-8 can hold: two halves of a character joined, a lone half replaced by U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+# ---------------------------------------------------------------- what becomes of it
 
 
 @attrs.frozen
@@ -122,7 +205,7 @@ class Plan:
 
     @property
     def turn(self) -> tuple[str, ...]:
-        """The texts to run, in order."""
+        """The texts to run, in order: the action of the turn."""
         return tuple(text for call in self.calls for text in call.texts)
 
 
@@ -145,41 +228,41 @@ def run_command_tool() -> JsonObject:
     }
 
 
-def plan_reply(
-    reply: ChatReply, *, mode: Literal["tools", "text"], max_calls: int, grammar: Grammar = DEFAULT_GRAMMAR
-) -> Plan:
-    """Return what becomes of a reply; never raises.
+def parse_reply(reply: ChatReply, *, mode: Mode, max_calls: int, grammar: Grammar = DEFAULT_GRAMMAR) -> Plan:
+    """Return what becomes of a reply; never raises. Equal replies give equal plans.
 
     Args:
         reply: What the model sent.
         mode: Whether the model calls a tool, or writes commands as text.
         max_calls: Most calls, or blocks of text, that are run; further ones are refused.
-        grammar: Commands of the environment, by which those in a text are told from other words.
+        grammar: Commands of the environment (``grammar_for(config.world)``), which tell a command from other words.
     """
     reason = reply.finish_reason or ""
     cut_off = None if reason.strip().lower() in _WHOLE else _CUT_OFF_REPLY.format(reason=_shown(reason))
+    if mode == "tools" and reply.tool_calls:
+        return _plan_calls(reply.tool_calls, cut_off, max_calls)
+    if cut_off:
+        return Plan((), f"{cut_off[0].upper()}{cut_off[1:]}.")
     if mode == "tools":
-        return _plan_calls(reply, cut_off, max_calls)
-    return _plan_text(reply, cut_off, max_calls, grammar)
+        return Plan((), _NO_CALL)
+    unheard = _NO_TOOLS if reply.tool_calls else None
+    try:
+        blocks = _command_blocks(reply.content or "", grammar)
+    except _RefusedError as unreadable:
+        return Plan((), str(unreadable))
+    calls: list[PlannedCall] = []
+    for number, block in enumerate(blocks, start=1):
+        refusal = _over_limit(number, max_calls)
+        calls.append(PlannedCall(f"block_{number}", RUN_COMMAND, "{}", () if refusal else block, refusal))
+    return Plan(tuple(calls), unheard if calls else unheard or _NO_COMMAND)
 
 
-# ---- models with tools
+class _RefusedError(Exception):
+    """A call or a reply is refused; the text says why. Never leaves this module."""
 
 
-def _plan_calls(reply: ChatReply, cut_off: str | None, max_calls: int) -> Plan:
-    calls = reply.tool_calls[:MAX_REPLAYED_CALLS]
-    ids = _mended_ids([call.id for call in calls])
-    refusals = [cut_off or _over_limit(number, max_calls) for number in range(1, len(calls) + 1)]
-    planned = _with_room(map(_planned, calls, ids, refusals))
-    if not planned:
-        return Plan((), _sentence(cut_off) if cut_off else _NO_CALL)
-    left_out = len(reply.tool_calls) - len(calls)
-    note = f"Your reply had {len(reply.tool_calls)} calls; the last {left_out} were left out and not run."
-    return Plan(planned, note if left_out else None)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+def _refuse(message: str) -> NoReturn:
+    raise _RefusedError(message)
 
 
 def _over_limit(number: int, max_calls: int) -> str | None:
@@ -188,60 +271,46 @@ def _over_limit(number: int, max_calls: int) -> str | None:
     return f"this is number {number}, and only the first {max_calls} of a reply are run; send it again in the next one"
 
 
-def _planned(call: ToolCall, call_id: str, refusal: str | None) -> PlannedCall:
-    text = ""
-    if refusal is None:
-        try:
-            text = _command(call)
-        except _RefusedError as refused:
-            refusal = str(refused)
-    name = _NAME.sub("_", call.name)[:_MAX_NAME] or "unnamed"
-    return PlannedCall(call_id, name, _replayed(call.arguments), () if refusal else (text,), refusal)
+# ---------------------------------------------------------------- models with tools
 
 
-def _with_room(calls: Iterable[PlannedCall]) -> tuple[PlannedCall, ...]:
-    """Return calls whose arguments can all be sent back in one request."""
+def _plan_calls(sent: Sequence[ToolCall], cut_off: str | None, max_calls: int) -> Plan:
+    calls = sent[:MAX_REPLAYED_CALLS]
     room = MAX_REPLAYED_ARGUMENTS
-    fitting: list[PlannedCall] = []
-    for call in calls:
-        arguments = _fitting(call, room)
-        fitting.append(attrs.evolve(call, arguments=arguments))
+    planned: list[PlannedCall] = []
+    for number, (call, call_id) in enumerate(zip(calls, _mended_ids([call.id for call in calls]), strict=True), 1):
+        refusal, text = cut_off or _over_limit(number, max_calls), ""
+        if refusal is None:
+            try:
+                text = _command(call)
+            except _RefusedError as refused:
+                refusal = str(refused)
+        arguments = _replayed(call.arguments)
+        if refusal is not None and len(arguments) > min(room, _MAX_REFUSED_ARGUMENTS):
+            arguments = "{}"
+        elif len(arguments) > room:
+            cut = f"{text[:_MAX_CUT_COMMAND]}... [cut: {len(text)} characters]"
+            arguments = json.dumps({"command": cut}, ensure_ascii=False)
         room = max(0, room - len(arguments))
-    return tuple(fitting)
-
-
-def _fitting(call: PlannedCall, room: int) -> str:
-    """Return the arguments of a call, cut where they are longer than the room that is left."""
-    if call.refusal is not None:
-        return call.arguments if len(call.arguments) <= min(room, _MAX_REFUSED_ARGUMENTS) else "{}"
-    if len(call.arguments) <= room:
-        return call.arguments
-    command = "\n".join(call.texts)
-    kept = max(0, room - _ROOM_FOR_CUT)
-    while True:
-        said = f"{command[:kept]}... [cut: {len(command) - kept} characters more]"
-        arguments = json.dumps({"command": said}, ensure_ascii=False)
-        if len(arguments) <= room or not kept:
-            return arguments
-        kept //= 2  # escapes take more room than what they stand for
+        name = _NAME.sub("_", call.name)[:_MAX_NAME] or "unnamed"
+        planned.append(PlannedCall(call_id, name, arguments, () if refusal else (text,), refusal))
+    left_out = len(sent) - len(calls)
+    note = f"Your reply had {len(sent)} calls; the last {left_out} were left out and not run."
+    return Plan(tuple(planned), note if left_out else None)
 
 
 def _mended_ids(ids: Sequence[str]) -> list[str]:
     """Return ids of which each is usable and none occurs twice; those that are right already stay."""
-    sent = [utf8_text(call_id) for call_id in ids]
-    taken, mended = set(sent), set[str]()
-    for position, call_id in enumerate(sent):
+    taken, mended = set(ids), list[str]()
+    for position, call_id in enumerate(ids, 1):
+        usable = call_id
         if not call_id.strip() or not call_id.isprintable() or len(call_id) > _MAX_ID or call_id in mended:
-            sent[position] = _free_id(f"call_{position + 1}", taken)
-            taken.add(sent[position])
-        mended.add(sent[position])
-    return sent
-
-
-def _free_id(wanted: str, taken: set[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    return wanted
+            usable = f"call_{position}"
+            while usable in taken:
+                usable += "_"
+            taken.add(usable)
+        mended.append(usable)
+    return mended
 
 
 def _command(call: ToolCall) -> str:
@@ -252,58 +321,46 @@ def _command(call: ToolCall) -> str:
     """
     if call.name != RUN_COMMAND:
         _refuse(f"there is no tool {_shown(call.name)}; the only one is {RUN_COMMAND}: {_SCHEMA}")
-    if not isinstance(call.arguments, str):
-        _refuse(f"arguments: got {_kind(call.arguments)} where a text that holds JSON belongs; {_SCHEMA}")
-    if len(call.arguments) > MAX_TEXT_LENGTH:
-        _refuse(f"arguments: got {len(call.arguments)} characters, at most {MAX_TEXT_LENGTH} are taken; {_SCHEMA}")
+    sent = call.arguments
+    if not isinstance(sent, str):
+        _refuse(f"arguments: got {_kind(sent)} where a text that holds JSON belongs; {_SCHEMA}")
+    if len(sent) > MAX_TEXT_LENGTH:
+        _refuse(f"arguments: got {len(sent)} characters, at most {MAX_TEXT_LENGTH} are taken; {_SCHEMA}")
     try:
-        decoded = _decoded(call.arguments)
+        arguments = _decoded(sent)
     except (ValueError, RecursionError) as fault:
-        _refuse(f"arguments: got {_shown(call.arguments)}, which is no JSON ({_cause(fault)}); {_SCHEMA}")
-    if not isinstance(decoded, dict):
-        _refuse(f"arguments: got {_kind(decoded)}; {_SCHEMA}")
-    return _checked_command(decoded)
-
-
-def _checked_command(arguments: JsonObject) -> str:
+        cause = "nested too deep" if isinstance(fault, RecursionError) else str(fault).partition(":")[0]
+        if isinstance(fault, json.JSONDecodeError):
+            cause = f"{fault.msg} at character {fault.pos + 1}"
+        _refuse(f"arguments: got {_shown(sent)}, which is no JSON ({cause}); {_SCHEMA}")
+    if not isinstance(arguments, dict):
+        _refuse(f"arguments: got {_kind(arguments)}; {_SCHEMA}")
     if arguments.keys() != {"command"}:
         keys = ", ".join(_shown(key) for key in list(arguments)[:_MAX_KEYS_SHOWN]) or "none"
         _refuse(f"arguments: got an object with the keys {keys}; {_SCHEMA}")
     command = arguments["command"]
     if not isinstance(command, str):
         _refuse(f"command: got {_kind(command)}; {_SCHEMA}")
-    text = utf8_text(command)
+    text = _utf8(command)
     if not parse_turn(text):
         _refuse(f"command: got {_shown(text)}, which holds no command; {_SCHEMA}")
     return text
 
 
-def _refuse(message: str) -> NoReturn:
-    raise _RefusedError(message)
-
-
 def _decoded(arguments: str) -> Json:
     """Return the value of a JSON text, read strictly: no NaN, no key twice."""
-    return json.loads(arguments, object_pairs_hook=_unique, parse_constant=_no_constant)
 
+    def unique(pairs: list[tuple[str, Json]]) -> JsonObject:
+        if len(found := dict(pairs)) < len(pairs):
+            msg = "a key occurs twice"
+            raise ValueError(msg)
+        return found
 
-def _unique(pairs: list[tuple[str, Json]]) -> JsonObject:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        msg = "a key occurs twice"
+    def refuse(name: str) -> NoReturn:
+        msg = f"{name} is no JSON"
         raise ValueError(msg)
-    return found
 
-
-def _no_constant(name: str) -> NoReturn:
-    msg = f"{name} is no JSON"
-    raise ValueError(msg)
-
-
-def _cause(fault: ValueError | RecursionError) -> str:
-    if isinstance(fault, json.JSONDecodeError):
-        return f"{fault.msg} at character {fault.pos + 1}"
-    return "nested too deep" if isinstance(fault, RecursionError) else str(fault).partition(":")[0]
+    return json.loads(arguments, object_pairs_hook=unique, parse_constant=refuse)
 
 
 def _replayed(arguments: Json) -> str:
@@ -312,52 +369,106 @@ def _replayed(arguments: Json) -> str:
         return "{}"
     try:
         decoded = _decoded(arguments)
-        if not isinstance(decoded, dict):
-            return "{}"
         again = json.dumps(decoded, ensure_ascii=False)
     except (ValueError, RecursionError):
         return "{}"
-    # A lone surrogate is legal in JSON's grammar, and strict decoders refuse it.
-    return arguments if utf8_text(again) == again and arguments == utf8_text(arguments) else utf8_text(again)
+    if not isinstance(decoded, dict):
+        return "{}"
+    # An escaped lone surrogate is legal in JSON's grammar, and strict decoders refuse it.
+    return _utf8(arguments) if _utf8(again) == again else _utf8(again)
 
 
 def _shown(text: str) -> str:
     """Return the beginning of a model's text, quoted, on one line."""
-    shown = utf8_text(text)
-    return json.dumps(shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}...", ensure_ascii=False)
+    return json.dumps(_utf8(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."), ensure_ascii=False)
 
 
 def _kind(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return "a text"
-        case list():
-            return "a list"
-        case dict():
-            return "an object that is decoded already"
-        case _:
-            return "a number"
+    names: dict[type, str] = {str: "a text", list: "a list", dict: "an object that is decoded already"}
+    return json.dumps(value) if value is None or isinstance(value, bool) else names.get(type(value), "a number")
 
 
-# ---- models without
+# ---------------------------------------------------------------- models without tools
+
+_BREAKS: Final = "\n\r\x85\u2028\u2029"  # what ends a line in the commands' own grammar
+_LINE: Final = re.compile(rf"[^{_BREAKS}]*+(?:\r\n|[{_BREAKS}])|[^{_BREAKS}]++")
+_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+)[^`]*+")
+_TAG: Final = "(?:think|thinking|thought|reasoning)"
+_THOUGHT: Final = re.compile(rf"^[ \t]*<{_TAG}>.*?(?:</{_TAG}>|\Z)", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+_END_OF_THOUGHT: Final = re.compile(
+    rf"\A.*(?:^[ \t]*</{_TAG}>|</{_TAG}>[ \t\r]*$)", re.IGNORECASE | re.DOTALL | re.MULTILINE
+)
 
 
-def _plan_text(reply: ChatReply, cut_off: str | None, max_calls: int, grammar: Grammar) -> Plan:
-    if cut_off:
-        return Plan((), _sentence(cut_off))
-    unheard = _NO_TOOLS if reply.tool_calls else None
-    try:
-        blocks = command_blocks(reply.content or "", grammar)
-    except UnreadableTextError as unreadable:
-        return Plan((), str(unreadable))
-    calls = tuple(_planned_block(number, block, max_calls) for number, block in enumerate(blocks, start=1))
-    return Plan(calls, unheard if calls else unheard or _NO_COMMAND)
+def without_thoughts(content: str) -> str:
+    """Return a reply's text without its thoughts.
+
+    A block that begins a line is left out up to its closing tag, or to the end of the text if there is none. A closing
+    tag alone, at the beginning or end of a line, takes all that stands before it, since servers often put the opening
+    one into the prompt. Other tags are text, and so is everything in a text that is nothing but commands.
+    """
+    if "<" not in content or _is_commands(content):
+        return content
+    return _END_OF_THOUGHT.sub("", _THOUGHT.sub("", content))
 
 
-def _planned_block(number: int, texts: tuple[str, ...], max_calls: int) -> PlannedCall:
-    refusal = _over_limit(number, max_calls)
-    return PlannedCall(f"block_{number}", RUN_COMMAND, "{}", () if refusal else texts, refusal)
+def _is_commands(text: str, grammar: Grammar = DEFAULT_GRAMMAR) -> bool:
+    commands = parse_turn(text, grammar)
+    return bool(commands) and all(parsed.error is None for parsed in commands)
+
+
+def _command_blocks(content: str, grammar: Grammar) -> list[tuple[str, ...]]:
+    """Return the blocks of commands of a text, each as texts to run, each text with at least one command.
+
+    Raises:
+        _RefusedError: The text is too long, or a fence in it never closes.
+    """
+    if len(content) > MAX_TEXT_LENGTH:
+        _refuse(
+            f"Nothing was run: your reply has {len(content)} characters, at most {MAX_TEXT_LENGTH} are read. "
+            "Reply more briefly."
+        )
+    content = without_thoughts(_utf8(content))
+    if _is_commands(content, grammar):
+        return [(content,)]
+    lines: list[str] = _LINE.findall(content)
+    if any(_FENCE.fullmatch(line.rstrip()) for line in lines):
+        return [(block,) for block in _fenced(lines) if parse_turn(block)]
+    bare = tuple(_bare(lines, grammar))
+    return [bare] if bare else []
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    """Return what stands in each code fence."""
+    blocks: list[str] = []
+    body: list[str] = []
+    fence = ""
+    for line in lines:
+        if not fence:
+            opened = _FENCE.fullmatch(line.rstrip())
+            fence = opened[1] if opened else ""
+        elif line.strip().startswith(fence) and not line.strip().strip("`"):
+            blocks.append("".join(body))
+            body, fence = [], ""
+        else:
+            body.append(line)
+    if fence:
+        _refuse(_OPEN_FENCE)
+    return blocks
+
+
+def _bare(lines: Sequence[str], grammar: Grammar) -> Iterator[str]:
+    """Yield the lines that are commands; from one that does not end with its line on, all the rest at once."""
+    verbs = {spec.verb for spec in grammar.commands}
+    for index, line in enumerate(lines):
+        commands = parse_turn(line, grammar)
+        if not commands:
+            continue
+        words = commands[0].text.split(maxsplit=2)
+        if words[:1] != ["yc-bench"] and tuple(words[:2]) not in verbs and not _is_commands(line, grammar):
+            continue
+        # It goes on where a command on the next line would add none.
+        if len(parse_turn(f"{line.rstrip(_BREAKS)}\ntask list")) <= len(parse_turn(line.rstrip(_BREAKS))):
+            yield "".join(lines[index:])
+            return
+        yield line.strip()

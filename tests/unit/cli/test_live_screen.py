@@ -19,7 +19,7 @@ from rich.console import Console
 from ycbench_agents import make_policy
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.cli.live.chart import Axis, draw_chart, is_bankruptcy_near, sparkline
-from ycbench_agents.cli.live.figures import CostTotal
+from ycbench_agents.cli.live.figures import CostTotal, TokenSum
 from ycbench_agents.cli.live.funds import FundsSeries
 from ycbench_agents.cli.live.glyphs import ASCII, UNICODE
 from ycbench_agents.cli.live.layout import Span, fit, fit_middle, flow
@@ -39,7 +39,6 @@ from ycbench_agents.cli.live.wording import (
     token_sum,
 )
 from ycbench_agents.cli.live.work import Task, Work
-from ycbench_agents.llm.usage import TokenSum
 from ycbench_agents.records import RunPlan, TurnRecord
 
 PLAN = RunPlan(Path("run"), "default", 1, make_policy("greedy"), "llm", model="acme/owl-7b:free", max_turns=100)

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from ycbench_agents import make_policy
 from ycbench_agents.base import Json, JsonObject
-from ycbench_agents.cli.live.figures import CostTotal, TurnFigures
+from ycbench_agents.cli.live.figures import CostTotal, TokenSum, TurnFigures
 from ycbench_agents.cli.live.funds import FundsSeries
 from ycbench_agents.cli.live.state import RunView, SaidCommand, told
 from ycbench_agents.cli.live.work import Task
-from ycbench_agents.llm.message import TokenUsage
-from ycbench_agents.llm.usage import TokenSum
+from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.records import RunPlan, Runtime, TurnRecord, play_run_sync
 from ycbench_agents.rollout import rollout
 from ycbench_env import YCBenchEnv

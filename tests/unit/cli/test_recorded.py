@@ -15,7 +15,6 @@ from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.live import view
 from ycbench_agents.cli.recorded.model import read_headers
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model, text_model
-from ycbench_agents.llm.loopback.fault import FaultPlan
 from ycbench_agents.records import read_run
 
 GREEDY_SEED_3_CENTS = -1_630_305
@@ -75,7 +74,7 @@ def test_a_run_that_was_cut_off_is_found_again_and_a_finished_one_not_played_aga
 def test_a_server_that_refuses_leaves_a_run_that_resume_goes_on_with(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refusal = FaultPlan(by_number={2: Status(401)})
+    refusal = {2: Status(401)}
     with LoopbackServer(greedy_model, faults=refusal) as server:
         assert run_llm(server, runs, "--seeds", "1", "--max-turns", "4") == 1
         told = capsys.readouterr()
@@ -278,7 +277,7 @@ def test_a_key_is_sent_where_a_record_says_only_when_a_person_says_so_too(
 def test_another_server_than_the_recorded_one_is_refused(
     server: LoopbackServer, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refusal = FaultPlan(by_number={2: Status(401)})
+    refusal = {2: Status(401)}
     with LoopbackServer(greedy_model, faults=refusal) as first:
         assert run_llm(first, runs, "--seeds", "1", "--max-turns", "4") == 1
     capsys.readouterr()

@@ -18,9 +18,8 @@ import pytest
 
 from ycbench_agents.base import JsonObject
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
-from ycbench_agents.llm.making import settings_for
 from ycbench_agents.llm.prompt import system_prompt
-from ycbench_agents.llm.settings import LLMSettings
+from ycbench_agents.llm.settings import LLMSettings, settings_for
 from ycbench_env import load_config
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,6 @@ import pytest
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation.reading import read_evaluation
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
-from ycbench_agents.llm.loopback.fault import FaultPlan
 
 if TYPE_CHECKING:
     from ycbench_agents.base import JsonObject
@@ -65,7 +64,7 @@ def test_models_and_scripts_are_played_measured_and_told(
 def test_a_model_that_cannot_be_asked_costs_its_own_episodes_and_is_asked_again(
     suite: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refusal = FaultPlan(by_number={2: Status(401), 3: Status(401)})
+    refusal = {2: Status(401), 3: Status(401)}
     with LoopbackServer(greedy_model, faults=refusal) as server:
         options = ["--policy", "short", "llm", "--model", "greedy", "--base-url", server.base_url, "--quiet"]
         assert main(["evaluate", str(suite), *options]) == 1

@@ -24,7 +24,6 @@ from ycbench_agents.evaluation.results import leaderboard, results_document
 from ycbench_agents.evaluation.spending import Spending, spending_of
 from ycbench_agents.evaluation.suite import Suite, SuitePolicy, SuitePreset
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model
-from ycbench_agents.llm.loopback.fault import FaultPlan
 from ycbench_agents.records.reading import read_run
 from ycbench_env import load_config
 
@@ -151,7 +150,7 @@ def test_rows_that_differ_in_a_file_or_an_address_are_told_apart_in_the_report(s
 
 
 def test_what_was_paid_for_without_a_result_is_counted() -> None:
-    with LoopbackServer(greedy_model, faults=FaultPlan(by_number={2: Status(401)})) as server:
+    with LoopbackServer(greedy_model, faults={2: Status(401)}) as server:
         row = {"model": "dear", "prices": ["prices.toml"]}
         evaluation, _ = played(server, row, policies=["llm"])
         assert statuses(evaluation) == ["missing", "missing", "failed"]

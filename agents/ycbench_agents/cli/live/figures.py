@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final, Self
 import attrs
 
 from ycbench_agents.cli.live.fields import amount, count, objects, texts
-from ycbench_agents.llm.message import TokenUsage
-from ycbench_agents.llm.usage import UsageTotal
+from ycbench_agents.llm.pricing import TokenUsage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ycbench_agents.records import TurnRecord
 
-__all__ = ["CostTotal", "Totals", "TurnFigures"]
+__all__ = ["CostTotal", "TokenSum", "Totals", "TurnFigures", "UsageTotal"]
 
 _OF_MODELS: Final = frozenset(["prompt_tokens", "completion_tokens", "cost_usd"])  # in traces of models alone
 _FAULT_LENGTH: Final = 400  # what is kept of a fault's text
@@ -74,6 +75,73 @@ class TurnFigures:
             attempts=count(transport, "attempts"),
             faults=tuple(fault[:_FAULT_LENGTH] for fault in texts(transport.get("faults"))),
         )
+
+
+@attrs.frozen
+class TokenSum:
+    """The sum of one figure over turns.
+
+    Args:
+        known: Sum over the turns for which the figure is known.
+        unknown_turns: Turns for which it is not.
+    """
+
+    known: int = 0
+    unknown_turns: int = 0
+
+    @property
+    def total(self) -> int | None:
+        """The sum over all turns, None if it is unknown for any of them."""
+        return None if self.unknown_turns else self.known
+
+    def plus(self, count: int | None) -> TokenSum:
+        """Return the sum with one more turn."""
+        if count is None:
+            return attrs.evolve(self, unknown_turns=self.unknown_turns + 1)
+        return attrs.evolve(self, known=self.known + count)
+
+
+@attrs.frozen
+class UsageTotal:
+    """Tokens of several turns.
+
+    Args:
+        turns: How many.
+        prompt: Tokens of prompts, cached ones included.
+        completion: Tokens of replies, reasoning included.
+        cached: Those of prompts that were read from a cache.
+        reasoning: Those of replies that were reasoning.
+    """
+
+    turns: int = 0
+    prompt: TokenSum = TokenSum()
+    completion: TokenSum = TokenSum()
+    cached: TokenSum = TokenSum()
+    reasoning: TokenSum = TokenSum()
+
+    @classmethod
+    def of(cls, usages: Iterable[TokenUsage]) -> Self:
+        """Return the total of turns."""
+        total = cls()
+        for usage in usages:
+            total = total.plus(usage)
+        return total
+
+    def plus(self, usage: TokenUsage) -> Self:
+        """Return the total with one more turn."""
+        return attrs.evolve(
+            self,
+            turns=self.turns + 1,
+            prompt=self.prompt.plus(usage.prompt),
+            completion=self.completion.plus(usage.completion),
+            cached=self.cached.plus(usage.cached),
+            reasoning=self.reasoning.plus(usage.reasoning),
+        )
+
+    @property
+    def usage(self) -> TokenUsage:
+        """The sums as the usage of one reply, for a price: None where any turn is unknown."""
+        return TokenUsage(self.prompt.total, self.completion.total, self.cached.total, self.reasoning.total)
 
 
 @attrs.frozen

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
-    from ycbench_agents.cli.live.figures import CostTotal
+    from ycbench_agents.cli.live.figures import CostTotal, TokenSum
     from ycbench_agents.cli.live.state import RunView
-    from ycbench_agents.llm.usage import TokenSum
     from ycbench_agents.records import RunPlan
 
 __all__ = [

@@ -10,8 +10,8 @@ import attrs
 
 from ycbench_agents.cli.failure import UsageError
 from ycbench_agents.cli.policies import make_policy_here
-from ycbench_agents.llm.address import OPENAI_URL, is_openai
-from ycbench_agents.llm.message import ModelError
+from ycbench_agents.llm.client import ModelError, OpenAIChat
+from ycbench_agents.llm.settings import OPENAI_URL, is_openai
 from ycbench_agents.records.error import RecordError
 from ycbench_agents.scripted.mixture import named_policies
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ycbench_agents.base import JsonObject, Policy
-    from ycbench_agents.llm.message import ChatClient, ChatRequest, Completion
+    from ycbench_agents.llm.client import ChatClient, ChatRequest, Completion
     from ycbench_agents.llm.settings import LLMSettings
     from ycbench_agents.records import RunRecord
     from ycbench_env import Config
@@ -121,11 +121,10 @@ def recorded_policy(record: RunRecord, trusted: Trusted) -> Policy:
     identity = record.identity
     if identity.policy != LLM:
         return _recorded_script(record, trusted)
-    from ycbench_agents.llm.making import openai_chat  # noqa: PLC0415 -- slow to import
 
     def client(settings: LLMSettings) -> ChatClient:
         _refuse_to_send_keys_anywhere(settings, trusted, record, os.environ)
-        return openai_chat(settings)
+        return OpenAIChat(settings)
 
     return _recorded_model(record, trusted, client)
 
@@ -174,15 +173,14 @@ def _recorded_script(record: RunRecord, trusted: Trusted) -> Policy:
 
 
 def _recorded_model(record: RunRecord, trusted: Trusted, client: Callable[[LLMSettings], ChatClient]) -> Policy:
-    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- slow to import
-    from ycbench_agents.llm.public import recorded_settings  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.policy import LLMPolicy, recorded_settings  # noqa: PLC0415 -- slow to import
     from ycbench_agents.records.playing import recorded_config  # noqa: PLC0415 -- as above
 
     try:
         settings, prices = recorded_settings(
             record.identity.settings, base_url=trusted.base_url, headers=read_headers(trusted.headers)
         )
-        return LLMPolicy(client(settings), settings, recorded_config(record), prices)
+        return LLMPolicy(settings, recorded_config(record), prices, client(settings))
     except (ModelError, RecordError, TypeError, ValueError) as error:
         raise _not_again(record, error) from None
 
@@ -266,18 +264,20 @@ def _model_values(parameters: Mapping[str, object], options: ModelOptions) -> di
 
 
 def _model_cast(config: Config, values: Mapping[str, object], price_files: Sequence[Path]) -> Cast:
-    from ycbench_agents.llm.making import openai_chat, settings_for  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.client import api_key  # noqa: PLC0415 -- slow to import
     from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.settings import settings_for  # noqa: PLC0415 -- as above
 
     try:
         settings = settings_for(config, values)
         prices = load_prices(*price_files)
-        client = openai_chat(settings)  # one for all runs, so that they share connections
-        policy = LLMPolicy(client, settings, config, prices)
+        api_key(settings)  # a missing key is an error before anything is played
+        client = OpenAIChat(settings)  # one for all runs, so that they share connections
+        policy = LLMPolicy(settings, config, prices, client)
     except (ModelError, ValueError) as error:  # LLMSettingsError, PriceError and TemplateError are the latter
         raise UsageError(str(error)) from None
-    return Cast(lambda: LLMPolicy(client, settings, config, prices), policy.public_settings, policy.model)
+    return Cast(lambda: LLMPolicy(settings, config, prices, client), policy.public_settings, policy.model)
 
 
 def _text_of(path: Path) -> str:

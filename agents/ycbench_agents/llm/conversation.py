@@ -1,0 +1,278 @@
+"""The conversation so far, and the messages that it makes at any window.
+
+Invariants, each of them a test:
+
+- The messages are valid for the chat interface at every window: the system message first and only there, then whole
+  turns, then the present; each call is answered once, in order, directly after the message that holds it; two messages
+  of the user or the model never follow one another; no message of the model is empty.
+- A turn is shown whole or not at all. Where the last one is not shown, the model is told so.
+- A call is never given the answer to another call's command. Where answers and commands do not match, which only
+  something between policy and environment can bring about, all answers stand with the first call that was run.
+- Reasoning is sent back only where that is asked for: fields by their name, thoughts in the text never.
+- What is sent back of a turn is bounded: the model's text, its reasoning, the arguments of its calls, and the answers.
+
+A turn is: what the user said, the model's message, and the answers to its calls. Answers stand in messages of the role
+``tool``, for a model without tools in the user's next message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
+
+import attrs
+
+from ycbench_agents.base import Json, JsonObject
+from ycbench_agents.llm.reply import ChatReply, Plan, PlannedCall, without_thoughts
+from ycbench_agents.llm.settings import Mode
+from ycbench_env import Observation
+from ycbench_env.actions import parse_turn
+from ycbench_env.text import shown
+from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
+
+__all__ = [
+    "CommandAnswer",
+    "Exchange",
+    "answers_by_call",
+    "count_tokens",
+    "exchange_tokens",
+    "messages",
+    "prompt_sha256",
+    "status_text",
+]
+
+MAX_ANSWERS_LENGTH: Final = 65_536
+"""Characters that the answers of a turn have in a conversation; what no longer fits is counted."""
+
+_MAX_CONTENT_LENGTH: Final = 65_536
+_MAX_REASONING_LENGTH: Final = 65_536
+_CERTAIN_ECHO: Final = 300  # characters of a command that the environment repeats in any case
+_NOTHING_SAID: Final = "(nothing)"
+_NOT_SHOWN: Final = "The answers to your last turn are not shown here."
+_UNMATCHED: Final = (
+    "the answers of this turn do not match its commands; they all stand with the first call that was run"
+)
+
+
+@attrs.frozen
+class CommandAnswer:
+    """An answer as it is shown.
+
+    Args:
+        command: The command that it answers, None where it answers a call as a whole.
+        output: The answer, as compact JSON.
+        commands: How many commands it stands for.
+    """
+
+    command: str | None
+    output: str
+    commands: int = 1
+
+
+@attrs.frozen
+class Exchange:
+    """One turn of the conversation.
+
+    Args:
+        said: What the user said of the world before it: status and events.
+        reply: What the model said.
+        plan: What became of the reply.
+        answers: Answers of each call of the plan, in order.
+    """
+
+    said: str
+    reply: ChatReply
+    plan: Plan
+    answers: tuple[tuple[CommandAnswer, ...], ...]
+
+
+def status_text(observation: Observation) -> str:
+    """Return what an observation says of the world and of what happened, without answers and notes."""
+    lines: list[str] = []
+    for line in observation["text"].split("\n"):
+        if line.startswith("> ") or line == "Scratchpad:":
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def messages(  # noqa: PLR0913 -- each changes the messages
+    system: str,
+    exchanges: Window[Exchange],
+    said: str,
+    last: Exchange | None = None,
+    *,
+    mode: Mode,
+    replay_reasoning: Sequence[str] = (),
+) -> tuple[JsonObject, ...]:
+    """Return the messages of a request, fresh.
+
+    Args:
+        system: System prompt.
+        exchanges: The turns that the model is shown.
+        said: What the user says now: status and events.
+        last: The turn before, also where the window does not hold it; None at the start of an episode.
+        mode: Whether answers go to a model with tools or to one without.
+        replay_reasoning: Names of the fields of reasoning that are sent back.
+    """
+    listed: list[JsonObject] = [{"role": "system", "content": system}]
+    before: str | None = None
+    for exchange in exchanges.turns:
+        listed.append(_user(exchange.said, before))
+        listed += _turn(exchange, mode, replay_reasoning)
+        before = _unheard(exchange, mode)
+    if not exchanges.turns and last is not None:
+        before = "\n\n".join(part for part in (last.plan.note, _NOT_SHOWN if last.answers else None) if part)
+    listed.append(_user(said, before))
+    marker = gone_marker(exchanges.dropped)
+    if marker:
+        listed[1]["content"] = f"{marker}\n\n{listed[1]['content']}"
+    return tuple(listed)
+
+
+def exchange_tokens(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> int:
+    """Return about how many tokens a turn adds to a request, by estimate and rather too many than too few."""
+    listed = [_user(exchange.said, None), *_turn(exchange, mode, replay_reasoning)]
+    return count_tokens(listed) + estimate_tokens(json.dumps(f"{_unheard(exchange, mode)}\n\n"))
+
+
+def count_tokens(listed: Sequence[Json]) -> int:
+    """Return about how many tokens messages or tools have, by estimate."""
+    return estimate_tokens(json.dumps(list(listed), ensure_ascii=False))
+
+
+def prompt_sha256(listed: Sequence[JsonObject]) -> str:
+    """Return the SHA-256 of the messages of a request as 64 hex digits, whatever the order of their keys."""
+    text = json.dumps(list(listed), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _user(said: str, before: str | None) -> JsonObject:
+    return {"role": "user", "content": f"{before}\n\n{said}" if before else said}
+
+
+def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> Iterator[JsonObject]:
+    """Yield the model's message and the answers that follow it directly."""
+    text = without_thoughts(exchange.reply.content or "")
+    content = _cut(text, _MAX_CONTENT_LENGTH) if text.strip() else None  # servers refuse blank texts
+    message: JsonObject = {"role": "assistant", "content": content}
+    calls = exchange.plan.calls if mode == "tools" else ()
+    if calls:
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in calls
+        ]
+    elif content is None:
+        message["content"] = _NOTHING_SAID
+    room = _MAX_REASONING_LENGTH
+    for name in replay_reasoning:
+        value: Json = exchange.reply.reasoning.get(name)
+        if isinstance(value, str):
+            value = _cut(value, room)
+        length = len(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        if value is not None and (isinstance(value, str) or length <= room):
+            message[name] = value
+            room = max(0, room - length)
+    yield message
+    for call, answers in zip(calls, exchange.answers, strict=bool(calls)):
+        text = answers[0].output if len(answers) == 1 else _lines(answers)
+        yield {"role": "tool", "tool_call_id": call.id, "content": text}
+
+
+def _unheard(last: Exchange, mode: Mode) -> str:
+    """Return what the user has to say of the turn before: what no answer to a call says."""
+    parts = [last.plan.note] if last.plan.note else []
+    if mode == "text" and last.answers:
+        parts.append("Answers to your last turn:\n" + "\n".join(map(_lines, last.answers)))
+    return "\n\n".join(parts)
+
+
+def _lines(answers: tuple[CommandAnswer, ...]) -> str:
+    return "\n".join(
+        answer.output if answer.command is None else f"> {answer.command}\n{answer.output}" for answer in answers
+    )
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[:room]}... [cut: {len(text) - room} characters more]"
+
+
+# ---------------------------------------------------------------- which answers belong to which call
+
+
+def answers_by_call(plan: Plan, results: str) -> tuple[tuple[CommandAnswer, ...], ...]:
+    """Return the answers of each call of a plan, in order; each call has at least one.
+
+    Args:
+        plan: What was run and refused.
+        results: ``results`` of the observation after the turn: JSON list of {"command", "ok", "output"}; a last element
+            {"cut_results": number} counts answers that had no room.
+
+    Raises:
+        ValueError: ``results`` is no such list.
+    """
+    decoded: object = json.loads(results)
+    if not isinstance(decoded, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", decoded)):
+        msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
+        raise ValueError(msg)
+    run = [call for call in plan.calls if call.texts]
+    shares = iter(_shares(run, plan.turn, cast("list[JsonObject]", decoded)))
+    room = MAX_ANSWERS_LENGTH
+    answered: list[tuple[CommandAnswer, ...]] = []
+    for call in plan.calls:
+        share = next(shares) if call.texts else (CommandAnswer(None, _json({"error": call.refusal or ""})),)
+        fitting: list[CommandAnswer] = []
+        for index, answer in enumerate(share):
+            if len(answer.command or "") + len(answer.output) > room:
+                answer = attrs.evolve(answer, output=_json({"cut": len(answer.output)}))  # noqa: PLW2901 -- the same one
+            room -= len(answer.command or "") + len(answer.output)
+            if room < 0:
+                room = 0
+                fitting.append(_cut_answers(sum(cut.commands for cut in share[index:])))
+                break
+            fitting.append(answer)
+        answered.append(tuple(fitting))
+    return tuple(answered)
+
+
+def _shares(
+    calls: Sequence[PlannedCall], turn: tuple[str, ...], entries: list[JsonObject]
+) -> list[tuple[CommandAnswer, ...]]:
+    """Return the answers of each call that was run."""
+    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in calls]
+    commands = [parsed.text for parsed in parse_turn(turn)]
+    last: JsonObject = entries[-1] if entries else {}
+    count = last.get("cut_results")
+    cut = count if isinstance(count, int) and "command" not in last else 0
+    listed = entries[:-1] if cut else entries
+    if len(listed) + cut != len(commands) or not all(map(_echoes, listed, commands)):
+        note = CommandAnswer(None, _json({"error": _UNMATCHED}))
+        everything = (note, *(_answer(entry) for entry in entries if "output" in entry))
+        return [everything if number == 0 else (note,) for number in range(len(calls))]
+    if len(commands) != sum(counts):  # refused as a whole, with one answer for all of it
+        return [tuple(map(_answer, listed)) for _ in calls]
+    shares: list[tuple[CommandAnswer, ...]] = []
+    for number in counts:
+        own, listed = listed[:number], listed[number:]
+        missing = number - len(own)
+        shares.append((*map(_answer, own), *([_cut_answers(missing)] if missing else [])))
+    return shares
+
+
+def _echoes(entry: JsonObject, command: str) -> bool:
+    echo = entry.get("command")
+    return isinstance(echo, str) and echo[:_CERTAIN_ECHO] == command[:_CERTAIN_ECHO]
+
+
+def _answer(entry: JsonObject) -> CommandAnswer:
+    return CommandAnswer(str(entry.get("command", "")), _json(entry.get("output")))
+
+
+def _cut_answers(count: int) -> CommandAnswer:
+    return CommandAnswer(None, _json({"cut_results": count}), count)
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
