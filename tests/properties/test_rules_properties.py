@@ -397,6 +397,14 @@ def test_trust_stays_within_its_bounds(most: int, data: st.DataObject, amount: f
     assert 0 <= trust_after_decay(trust, amount, elapsed_us) <= trust
 
 
+@given(st.integers(0, 5000), st.integers(0, 100), st.integers(1, 24 * 366))
+def test_trust_decays_by_the_decimal_text_of_a_double(trust: int, hundredths: int, hours: int) -> None:
+    daily = 0.03 * (hundredths / 100)
+    exact = Decimal(trust) / 1000 - Decimal(repr(daily * (hours / 24)))
+    expected = Decimal(f"{float(max(exact, Decimal(0))):.3f}") * 1000
+    assert trust_after_decay(trust, daily, hours * HOUR_US) == expected
+
+
 @given(st.integers(0, 1_000_000), st.integers(0, 100_000), st.integers(1, 1_000_000))
 def test_a_skill_grows_exactly_and_not_above_the_cap(rate: int, boost: int, cap: int) -> None:
     exact = Fraction(rate, 10_000) * (1 + Fraction(boost, 10_000))

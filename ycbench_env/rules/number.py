@@ -7,7 +7,7 @@ as 111.1162 since its nearest double lies below the tie.
 import math
 from typing import NamedTuple
 
-__all__ = ["NEVER", "Ratio", "round_double", "round_half_even", "stored"]
+__all__ = ["NEVER", "Ratio", "round_double", "round_half_even", "shortest_decimal", "stored"]
 
 _SPLITTER = 134_217_729.0  # 2**27 + 1, cuts a double into two halves whose products are exact
 
@@ -57,6 +57,26 @@ def stored(num: int, den: int, scale: int) -> int:
     Source: Y-7.
     """
     return round_double(num / den, scale)
+
+
+def shortest_decimal(value: float) -> Ratio:
+    """Return the decimal with the fewest places that reads as a double: what ``repr`` writes, as a quotient.
+
+    Args:
+        value: A positive finite double, 1e-12 or more.
+
+    Source: Y-7.
+    """
+    num, den = value.as_integer_ratio()
+    scale = 1
+    while True:
+        below = num * scale // den
+        # The nearer of the two neighbours first; below a power of two only the farther one may read as the double.
+        first = round_half_even(num * scale, den)
+        for whole in (first, 2 * below + 1 - first):
+            if whole / scale == value:
+                return Ratio(whole, scale)
+        scale *= 10
 
 
 def round_half_even(num: int, den: int) -> int:

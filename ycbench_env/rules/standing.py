@@ -1,17 +1,13 @@
-"""Prestige, computed exactly, and trust, computed in doubles, both stored with 3 places; and room for another task.
+"""Prestige and trust, both stored with 3 places; and room for another task.
 
 Source: Y-5.3, Y-5.5, Y-5.6, Y-7, X-1.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Sequence
 
 from ycbench_env.rules.clock import DAY_US
-from ycbench_env.rules.number import round_double, stored
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from ycbench_env.rules.number import round_double, shortest_decimal, stored
 
 __all__ = [
     "client_tier_index",
@@ -25,6 +21,9 @@ __all__ = [
     "trust_after_loss",
     "trust_after_success",
 ]
+
+
+_NEAR_TIE = 1e-6  # of a thousandth: farther from a tie, the last places of a double decide nothing
 
 
 def prestige_after_success(prestige_milli: int, delta_milli: int, max_milli: int) -> int:
@@ -79,10 +78,17 @@ def trust_after_loss(trust_milli: int, loss: float) -> int:
 
 
 def trust_after_decay(trust_milli: int, decay_per_day: float, elapsed_us: int) -> int:
-    """Return trust after time has passed, nights and weekends included. Source: Y-5.3 step 2."""
-    if elapsed_us == 0:
-        return trust_milli
-    return trust_after_loss(trust_milli, decay_per_day * (elapsed_us / DAY_US))
+    """Return trust after time has passed, nights and weekends included.
+
+    The loss is a double; its shortest decimal text is subtracted exactly. Source: Y-5.3 step 2, Y-7.
+    """
+    loss = decay_per_day * (elapsed_us / DAY_US)
+    left = trust_milli - 1000 * loss  # in thousandths, some 1e-11 off at most
+    whole = math.floor(left)
+    if abs(left - whole - 0.5) > _NEAR_TIE:
+        return max(0, whole + (left - whole > 0.5))
+    num, den = shortest_decimal(loss)
+    return max(0, stored(trust_milli * den - 1000 * num, 1000 * den, 1000))
 
 
 def client_tier_index(multiplier: float) -> int:

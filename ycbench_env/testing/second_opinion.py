@@ -71,14 +71,14 @@ def levels_after(before: State, after: State, completed: list[Task]) -> list[int
 def trust_after(before: State, after: State, completed: list[Task]) -> tuple[dict[str, int], list[int]]:
     """Returns the trust of each client and what each completion changed with its own, in 1/1,000. Source: Y-5.3, Y-5.5.
 
-    In doubles, as the rules page says.
+    In doubles, but for the loss in time, whose decimal text is subtracted exactly (Y-7).
     """
     world = before.config.world
     trust = {client.name: client.trust_milli / 1000 for client in before.clients}
     deltas: list[int] = []
     for stretch in stretches(before, after):
         lost = world.trust_decay_per_day * ((stretch.end_us - stretch.start_us) / _DAY_US)
-        trust = {name: round(max(0.0, level - lost), 3) for name, level in trust.items()}
+        trust = {name: max(0.0, _stored(_decimal(level) - _decimal(lost), 3) / 1000) for name, level in trust.items()}
     for task in completed:
         own = task.offer.client_name
         old = dict(trust)

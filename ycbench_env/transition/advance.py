@@ -144,22 +144,28 @@ def _end_if_bankrupt(draft: Draft) -> None:
 
 
 def _process_due(draft: Draft) -> None:
-    """Process what is due now, one event after another, until nothing is or the episode ends. Source: Y-5.3 step 4."""
+    """Process what is due now, one event after another, until nothing is or the episode ends. Source: Y-5.3 step 4.
+
+    After each event the forecasts of all active tasks are remade (Y-5.2). From the second event of an instant on, this
+    changes only those of tasks whose staff has another load or other skills now.
+    """
+    remade = False
     while draft.terminal_reason is None:
-        completed = _first_due_completion(draft, draft.now_us)
-        if completed is not None:
-            _complete(draft, completed)
-            draft.reforecast(draft.active)
-            continue  # from the top: who is free now may make another task due, and completions come first
-        reached = _first_due_milestone(draft)
-        if reached is not None:
-            _report_milestone(draft, reached)
-            draft.reforecast(draft.active)
-            continue
-        if draft.now_us >= draft.base.calendar.horizon_us:
-            draft.events.append(HorizonEnd())
-            draft.terminal_reason = "horizon_end"
-        return
+        index = _first_due_completion(draft, draft.now_us)
+        if index is not None:
+            _complete(draft, index)
+            changed = draft.active_sharing(draft.tasks[index].places)
+        else:
+            index = _first_due_milestone(draft)
+            if index is None:
+                break
+            _report_milestone(draft, index)
+            changed = [index] if draft.tasks[index].status == "active" else []
+        draft.reforecast(changed if remade else draft.active)
+        remade = True  # and from the top: what became due comes in the same order, completions first
+    if draft.terminal_reason is None and draft.now_us >= draft.base.calendar.horizon_us:
+        draft.events.append(HorizonEnd())
+        draft.terminal_reason = "horizon_end"
 
 
 def _first_due_completion(draft: Draft, now_us: int) -> int | None:

@@ -202,7 +202,7 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     team = sorted([*task.team, *joined], key=lambda member: member.employee)
     draft.tasks[index] = evolve(task, team=tuple(team))
     if task.status == "active":
-        draft.reforecast(draft.active_sharing(named))
+        draft.reforecast(draft.active_sharing([number - 1 for number in named]))
     return Outcome(draft.freeze())
 
 
@@ -222,7 +222,7 @@ def _dispatch(state: State, task_id: str) -> Outcome:
         )
     draft = Draft.of(state)
     draft.activate(index)
-    draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
+    draft.reforecast(draft.active_sharing(task.places))
     after = draft.freeze()
     return Outcome(refilled(after, task) if state.config.world.refill_at == "dispatch" else after)
 
@@ -247,7 +247,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
     for place, client in enumerate(state.clients):
         if client.name == task.offer.client_name:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
-    draft.reforecast(draft.active_sharing({member.employee for member in task.team}))
+    draft.reforecast(draft.active_sharing(task.places))
     return Outcome(offered_again(draft.freeze(), task))
 
 

@@ -114,10 +114,10 @@ class Draft:
         self.change_status(index, "active")
         insort(self.active, index)  # by acceptance, not by dispatch: that order decides between equals
 
-    def active_sharing(self, employees: Collection[int]) -> list[int]:
-        """Return the places of active tasks that have one of these employees on their team."""
-        places = {number - 1 for number in employees}
-        return [index for index in self.active if not places.isdisjoint(self.tasks[index].places)]
+    def active_sharing(self, places: Collection[int]) -> list[int]:
+        """Return the places of active tasks that have someone on their team who stands at one of these in the staff."""
+        shared = set(places)
+        return [index for index in self.active if not shared.isdisjoint(self.tasks[index].places)]
 
     def load(self) -> Load:
         """Return on how many active tasks each employee is, by number - 1; good while skills stay. Source: Y-5.1."""
@@ -147,12 +147,14 @@ class Draft:
 
     def reforecast(self, indices: Collection[int]) -> None:
         """Make the forecasts of these active tasks anew, from stored quantities. Source: Y-5.2."""
-        if not indices:
-            return
-        load = self.load()
+        load = None
         milestones = self.base.config.world.milestone_ratios
         for index in indices:
             task = self.tasks[index]
+            is_made = task.milestones_reported == len(milestones) or task.milestone_us == self.now_us
+            if is_made and task.completion_us == self.now_us and task.done_e4 == task.required_e4:
+                continue  # nothing is left, so it is due now whatever the rates are
+            load = load or self.load()
             rates = self.rates(task, load)
             nums, rate_den, _ = rates
             required, done = task.required_e4, task.done_e4

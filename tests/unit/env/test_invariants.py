@@ -50,7 +50,7 @@ def spoilt(**changes: object) -> State:
         (spoilt(terminal_reason="horizon_end"), "before the horizon"),
         (spoilt(market=tiny_state().market[:1] * 4), "ids are not unique"),
         (spoilt(market=tiny_state().market[:3]), "size of the market"),
-        (spoilt(slot_accepts=(1, 0, 0, 0)), "accepted slots"),
+        (spoilt(slot_accepts=(1, 0, 0, 0)), "replaced \\(1"),
         (spoilt(payrolls_charged=2), "payrolls charged"),
         (spoilt(prestige_milli=(1000, 1000, 999, 1000)), "prestige 999"),
         (spoilt(clients=(tiny_client(trust=5.001), tiny_client("Vertex Labs"))), "trust 5001"),

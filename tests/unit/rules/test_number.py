@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from ycbench_env.rules.number import NEVER, Ratio, round_double, round_half_even, stored
+from ycbench_env.rules.number import NEVER, Ratio, round_double, round_half_even, shortest_decimal, stored
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,9 @@ def test_quotients_round_to_the_nearest_integer_and_ties_to_even(num: int, den: 
 
 def test_never_is_a_quotient_without_a_denominator() -> None:
     assert Ratio(1, 0) == NEVER
+
+
+@pytest.mark.parametrize("value", [0.0165, 0.1, 3.0, 1e-9, 0.009 * (44 / 24), 1 / 3, 123_456.789, 2.0**-24, 2.0**-39])
+def test_the_shortest_decimal_is_what_repr_writes(value: float) -> None:
+    num, den = shortest_decimal(value)
+    assert Decimal(num) / Decimal(den) == Decimal(repr(value))

@@ -93,6 +93,13 @@ def test_trust_is_lost_down_to_nothing(trust: int, loss: float, expected: int) -
         (1000, 0.25, 2 * DAY_US, 500),
         (1000, 0.25, DAY_US // 2, 875),
         (1000, 0.25, 30 * DAY_US, 0),
+        (
+            3800,
+            0.009,
+            DAY_US * 44 // 24,
+            3784,
+        ),  # 3.8 - 0.0165 = 3.7835, whose double lies above; 3.8 - 0.0165 as doubles, below
+        (1, 0.0005, DAY_US, 1),  # 0.0005, whose double lies above the tie
         (0, 0.25, DAY_US, 0),
         (1000, 0.25, 0, 1000),
         (1000, 0.0, DAY_US, 1000),

@@ -6,13 +6,18 @@ until Tuesday 11:00. The payroll of Monday 09:00 interrupts: Friday has counted 
 forecast made now would be 50 / 10 = 5 h: Monday 14:00.
 """
 
+import random
+from unittest.mock import Mock
+
 import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ycbench_env.testing.tiny import carried_out, started, tiny_config, tiny_employee, tiny_state, tiny_task
-from ycbench_env.transition import advance, transition
+from ycbench_env.transition import advance, draft, transition
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, DispatchTask, Resume
-from ycbench_env.types.event import MilestoneReached, TaskCompleted
+from ycbench_env.types.event import MilestoneReached, PayrollPaid, TaskCompleted
 from ycbench_env.types.outcome import Outcome
 from ycbench_env.types.state import State
 from ycbench_env.units import iso_time
@@ -268,3 +273,45 @@ def test_a_weekend_brings_nothing_under_both_rules() -> None:
         state = resume(started(state, "Task-1", "Emp_1")).state
         assert iso_time(state.now_us) == "2025-02-03T09:00:00"
         assert state.tasks[0].done_e4 == (done,)
+
+
+def crowd(size: int) -> State:
+    """That many equal tasks, active, all with the same two employees, who need a day for all of them."""
+    staff = [tiny_employee(number, 100.0) for number in (1, 2)]
+    market = [tiny_task(number, delta=0.001) for number in range(1, size + 1)]
+    config = tiny_config(num_market_tasks=size, penalty_fail_funds_pct=0.0)
+    state = tiny_state(config, employees=staff, market=market)
+    for task in market:
+        state = started(state, task.task_id, "Emp_1", "Emp_2")
+    return state
+
+
+def test_equal_tasks_that_end_together_are_forecast_a_fixed_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = crowd(40)
+    forecast = Mock(wraps=draft.completion_work)
+    monkeypatch.setattr(draft, "completion_work", forecast)
+    assert len(resume(state).events) == 40
+    assert forecast.call_count <= 2 * 40
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([(), (0.5,), (0.25, 0.5, 0.75)]))
+def test_after_an_event_every_forecast_is_what_it_would_be_if_all_were_remade(
+    seed: int, milestones: tuple[float, ...]
+) -> None:
+    rng = random.Random(seed)  # noqa: S311 -- a play, no secret
+    config = tiny_config(
+        accrual=rng.choice(["business_hours", "until_midnight"]), task_progress_milestones=list(milestones)
+    )
+    staff = [tiny_employee(number, rng.choice([5.0, 10.0])) for number in range(1, 6)]
+    market = [tiny_task(number, rng.choice([200, 400]), boost=rng.choice([0, 0.1])) for number in range(1, 9)]
+    state = tiny_state(config, employees=staff, market=market)
+    for task in market:
+        state = started(state, task.task_id, *rng.sample([one.name for one in staff], rng.randint(1, 3)))
+    while state.active_indices and state.terminal_reason is None:
+        outcome = resume(state)
+        state = outcome.state
+        if not isinstance(outcome.events[0], PayrollPaid):
+            remade = draft.Draft.of(state)
+            remade.reforecast(remade.active)
+            assert remade.freeze() == state
