@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.cli.source import load_all, overrides_for_all
-from ycbench_agents.cli.values import read_seeds
+from ycbench_agents.cli.options import load_all, overrides_for_all, read_seeds
+from ycbench_agents.cli.output import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,7 @@ def bound(
     Raises:
         UsageError: Something that was asked for cannot be used, or a configuration cannot be bounded.
     """
-    from ycbench_agents.cli.console import cell, dollars, new_table, print_parts  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import cell, dollars, new_table, print_parts  # noqa: PLC0415 -- imports rich
     from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
 
     configs, numbers = load_all(presets, files, settings), read_seeds(seeds)

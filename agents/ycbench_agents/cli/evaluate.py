@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Final
 import attrs
 from rich.text import Text
 
-from ycbench_agents.cli.console import cell, dollars, new_table, print_parts
 from ycbench_agents.cli.evaluation_progress import watching_evaluation
-from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.folder import make_out_folder
-from ycbench_agents.cli.named_file import named_file
+from ycbench_agents.cli.options import load, named_file, overrides_in_force, read_overrides
+from ycbench_agents.cli.output import INTERRUPTED, STOPPED, UsageError, cell, complain, dollars, new_table, print_parts
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions, cast_of
 from ycbench_agents.cli.report import print_overrides
-from ycbench_agents.cli.source import load, overrides_in_force, read_overrides
-from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.telling import warn
 from ycbench_agents.evaluation.backend import Pool, WorkerLostError, processors
 from ycbench_agents.evaluation.folder import EvaluationFolder
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ycbench_agents.cli.source import Override
+    from ycbench_agents.cli.options import Override
     from ycbench_agents.evaluation.backend import BackendName
     from ycbench_agents.evaluation.episode import Episode
     from ycbench_agents.evaluation.reading import Evaluation

@@ -6,9 +6,10 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
+from ycbench_agents.cli.output import complain
 from ycbench_agents.cli.progress import CountingBar, episode_bar
-from ycbench_agents.cli.streams import complain, one_line
 from ycbench_agents.evaluation.replay_watcher import NOBODY
+from ycbench_env.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -103,9 +104,9 @@ class _Bar(_Quiet):
         """Count the episode, and name it."""
         self._done += 1
         place = f"{self._done}/{len(self._costs)}"
-        self._progress.update(self._task, advance=self._costs[key], description=one_line(str(key)), place=place)
+        self._progress.update(self._task, advance=self._costs[key], description=printable(str(key)), place=place)
         if failure is not None:
-            self._progress.console.print(one_line(f"failed: {key}: {failure}"))
+            self._progress.console.print(printable(f"failed: {key}: {failure}"))
 
 
 class _ReplayBar:

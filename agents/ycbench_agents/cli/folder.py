@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.output import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path

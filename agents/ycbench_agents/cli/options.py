@@ -1,18 +1,405 @@
-"""Options that several commands take alike."""
+"""Options that several commands take alike, and how their values become seeds, settings and configurations."""
 
 from __future__ import annotations
 
+import json
+import re
+import tomllib
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
+import attrs
 from cyclopts import Parameter
+from cyclopts.validators import Number
+from rich.text import Text
 
-__all__ = ["NO_DEFAULT", "SEVERAL", "Files", "Presets", "Seeds", "Settings"]
+from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
+from ycbench_env import Config, ConfigWarning, load_config
+from ycbench_env.config import FIELDS, Origin, config_origins
+from ycbench_env.text import shown
+
+__all__ = [
+    "NO_DEFAULT",
+    "SEVERAL",
+    "Count",
+    "File",
+    "Files",
+    "Flag",
+    "Headers",
+    "JsonFlag",
+    "Override",
+    "Parameters",
+    "Preset",
+    "Presets",
+    "Quiet",
+    "Seed",
+    "Seeds",
+    "Settings",
+    "Tables",
+    "TrustedPolicy",
+    "load",
+    "load_all",
+    "load_one",
+    "named_file",
+    "origin_label",
+    "overrides_for_all",
+    "overrides_in_force",
+    "print_overrides",
+    "read_overrides",
+    "read_parameters",
+    "read_seed",
+    "read_seeds",
+    "toml_value",
+]
+
+# ---------------------------------------------------------------- types of options
 
 SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
 NO_DEFAULT: Final = Parameter(show_default=False)
+_SEVERAL_OR_NONE: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=False)
 
-Presets = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT, Parameter(name="--preset", metavar="NAME...")]
-Files = Annotated[tuple[Path, ...], SEVERAL, NO_DEFAULT, Parameter(name="--config", metavar="FILE...")]
-Seeds = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SEED...")]
-Settings = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT, Parameter(name="--set", metavar="KEY=VALUE...")]
+Presets = Annotated[
+    tuple[str, ...],
+    _SEVERAL_OR_NONE,
+    Parameter(name="--preset", metavar="NAME...", help="Names of presets; the preset default if none is named."),
+]
+Files = Annotated[
+    tuple[Path, ...],
+    _SEVERAL_OR_NONE,
+    Parameter(name="--config", metavar="FILE...", help="TOML files of configurations."),
+]
+Preset = Annotated[
+    str | None, Parameter(name="--preset", metavar="NAME", help="Name of a preset; default if none is named.")
+]
+File = Annotated[Path | None, Parameter(name="--config", metavar="FILE", help="TOML file of a configuration.")]
+Seeds = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SEED...", help="Run seeds, like 1 2 3 or 1-3.")]
+Seed = Annotated[str, Parameter(metavar="SEED", help="Run seed.")]
+Settings = Annotated[
+    tuple[str, ...],
+    _SEVERAL_OR_NONE,
+    Parameter(
+        name="--set",
+        metavar="KEY=VALUE...",
+        help="Settings that override files, presets and variables, like world.num_employees=9.",
+    ),
+]
+Parameters = Annotated[
+    tuple[str, ...],
+    _SEVERAL_OR_NONE,
+    Parameter(
+        name="--param",
+        metavar="KEY=VALUE...",
+        help="Parameters of the policies, like depth=2, or keep_turns=10 of llm.",
+    ),
+]
+Headers = Annotated[
+    tuple[str, ...],
+    _SEVERAL_OR_NONE,
+    Parameter(
+        name="--header",
+        metavar="'NAME: VALUE'...",
+        help="HTTP headers for the model's server; values are never recorded.",
+    ),
+]
+TrustedPolicy = Annotated[
+    str | None,
+    Parameter(
+        name="--policy",
+        metavar="MODULE:CLASS",
+        help="Policy module:Class that the record names, if its code may run.",
+    ),
+]
+Count = Annotated[int, Parameter(validator=Number(gte=1), metavar="N")]
+Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
+JsonFlag = Annotated[
+    bool,
+    Parameter(name="--json", negative=(), show_default=False, help="Print strict JSON instead of the table."),
+]
+Quiet = Annotated[bool, Parameter(name="--quiet", negative=(), show_default=False, help="Show no progress.")]
+
+# ---------------------------------------------------------------- seeds
+
+_MOST_SEEDS: Final = 100_000  # a longer range is a slip of the keyboard
+_SEED: Final = re.compile(r"([0-9]{1,30})(?:-([0-9]{1,30}))?")  # Python refuses to read thousands of digits
+
+
+def read_seed(text: str) -> int:
+    """Return the one seed that a text names.
+
+    Raises:
+        UsageError: It names none, or several.
+    """
+    found = _SEED.fullmatch(text)
+    if not found or found[2]:
+        msg = f"--seed: got {shown(text)}, expected one whole number of at least 0, like 1"
+        raise UsageError(msg)
+    return int(text)
+
+
+def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
+    """Return the seeds that the values of ``--seeds`` name, in order.
+
+    Args:
+        texts: Numbers and ranges, several in one text with commas between them.
+
+    Raises:
+        UsageError: There is none, one appears twice, or a text is neither number nor range.
+    """
+    seeds: dict[int, None] = {}
+    for text in (part.strip() for each in texts for part in each.split(",")):
+        found = _SEED.fullmatch(text)
+        if not found:
+            msg = f"--seeds: got {shown(text)}, expected seeds like 1 2 3, or a range like 1-3"
+            raise UsageError(msg)
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first:
+            msg = f"--seeds: got the range {text!r}, expected the smaller seed first: {last}-{first}"
+            raise UsageError(msg)
+        if last - first + 1 + len(seeds) > _MOST_SEEDS:
+            msg = f"--seeds: got more than {_MOST_SEEDS:,} seeds with {text!r}; run them in parts"
+            raise UsageError(msg)
+        for number in range(first, last + 1):
+            if number in seeds:
+                msg = f"--seeds: got seed {number} twice, expected each seed once"
+                raise UsageError(msg)
+            seeds[number] = None
+    return tuple(seeds)
+
+
+# ---------------------------------------------------------------- settings and parameters
+
+Tables = dict[str, object]
+"""Nested tables, as in a TOML file."""
+
+
+def toml_value(text: str) -> object:
+    """Return what a text means: a TOML value if it is one, else the text itself."""
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    value = table.pop("value")
+    return text if table else value  # a line break let further keys in
+
+
+def read_overrides(settings: Iterable[str]) -> Tables:
+    """Return the nested tables that the values of ``--set`` describe; for a key given twice the last one counts.
+
+    Args:
+        settings: Like ``world.num_employees=9``.
+
+    Raises:
+        UsageError: One is no assignment, or contradicts another.
+    """
+    words = frozenset(field.key for field in FIELDS if field.kind.label in {"text", "choice"})  # 7 is a text for them
+    tables: Tables = {}
+    for text in settings:
+        key, equals, written = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            msg = f"--set: got {shown(text)}, expected KEY=VALUE, like world.num_employees=9"
+            raise UsageError(msg)
+        value = toml_value(written)
+        *path, name = key.split(".")
+        table = tables
+        for step in path:
+            below = table.setdefault(step, {})
+            if not isinstance(below, dict):
+                msg = f"--set: got {shown(text)}, but {step} was set to {shown(below)} before; leave one of them out"
+                raise UsageError(msg)
+            table = cast("Tables", below)
+        table[name] = written if key in words and not isinstance(value, str) else value
+    return tables
+
+
+def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
+    """Return the policy parameters that the values of ``--param`` describe.
+
+    Raises:
+        UsageError: One is no assignment, names a parameter again, or is no finite number.
+    """
+    parameters: dict[str, object] = {}
+    for text in texts:
+        name, equals, written = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name.isidentifier():
+            msg = f"--param: got {shown(text)}, expected NAME=VALUE, like depth=2"
+            raise UsageError(msg)
+        if name in parameters:
+            msg = f"--param: got {name} twice, expected each parameter once"
+            raise UsageError(msg)
+        parameters[name] = toml_value(written)
+        try:
+            json.dumps(parameters[name], allow_nan=False, default=str)  # TOML knows nan and inf, JSON does not
+        except ValueError:
+            msg = f"--param: got {shown(text)}, expected a finite number; put text in quotes"
+            raise UsageError(msg) from None
+    return parameters
+
+
+# ---------------------------------------------------------------- configurations
+
+
+def load(
+    source: str | Path, overrides: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    """Return a configuration; keys without effect are named on stderr.
+
+    Args:
+        source: Name of a preset, or path of a file.
+        overrides: Tables that override everything else.
+        environ: Environment variables, None for those of the process.
+
+    Raises:
+        ConfigError: It cannot be used; the message names every problem.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConfigWarning)
+        config = load_config(source, overrides=overrides or None, environ=environ)
+    for warning in caught:
+        warn(str(warning.message))
+    return config
+
+
+def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> Config:
+    """Return the one configuration that options name, the preset ``default`` if they name none.
+
+    Raises:
+        ConfigError: It cannot be used.
+        UsageError: Both a preset and a file are named.
+    """
+    if preset is not None and file is not None:
+        msg = f"got --preset {preset} and --config {file}, expected one of them"
+        raise UsageError(msg)
+    return load(file or preset or "default", read_overrides(settings))
+
+
+def load_all(
+    presets: Sequence[str], files: Sequence[Path], settings: Sequence[str], fallback: Sequence[str] = ("default",)
+) -> dict[str, Config]:
+    """Return the configurations that options name, by the label that results give them, in order.
+
+    Args:
+        presets: Values of ``--preset``.
+        files: Values of ``--config``.
+        settings: Values of ``--set``, which apply to all of them.
+        fallback: Presets if nothing is named.
+
+    Raises:
+        ConfigError: One cannot be used.
+        UsageError: One is named twice.
+    """
+    sources: list[str | Path] = [*presets, *files] or [*fallback]
+    overrides = read_overrides(settings)
+    configs: dict[str, Config] = {}
+    for source in sources:
+        if sources.count(source) > 1:
+            msg = f"got the configuration {shown(str(source))} twice, expected each once"
+            raise UsageError(msg)
+        config = load(source, overrides)
+        # A file may carry the name of a preset; then its path tells the rows of the results apart.
+        label = config.name if config.name not in configs else str(source)
+        if label in configs:
+            msg = f"got two configurations with the name {shown(label)}; give one of them another `name`"
+            raise UsageError(msg)
+        configs[label] = config
+    return configs
+
+
+# ---------------------------------------------------------------- where settings come from
+
+
+@attrs.frozen
+class Override:
+    """A setting that an option or a variable decided, whatever file or preset is played.
+
+    Args:
+        key: Its dotted key.
+        value: Its value, as JSON has it.
+        place: ``--set``, or the name of the variable.
+    """
+
+    key: str
+    value: object
+    place: str
+
+
+def origin_label(origin: Origin) -> str:
+    """Return how the command line names the origin of a setting: its option, the variable, the file or the preset."""
+    match origin.kind:
+        case "argument":
+            return "--set"
+        case "environment":
+            return origin.name
+        case _:
+            return str(origin)
+
+
+def overrides_for_all(
+    presets: Sequence[str], files: Sequence[Path], settings: Sequence[str], configs: Mapping[str, Config]
+) -> tuple[Override, ...]:
+    """Return what options and variables decided in all of the configurations that options name.
+
+    Args:
+        presets: Values of ``--preset``.
+        files: Values of ``--config``.
+        settings: Values of ``--set``.
+        configs: What ``load_all`` returned for these.
+    """
+    first = next(iter([*presets, *files]), "default")
+    return overrides_in_force(first, settings, next(iter(configs.values())))
+
+
+def overrides_in_force(source: str | Path, settings: Sequence[str], config: Config) -> tuple[Override, ...]:
+    """Return what options and variables decided, in the order of the settings; it is the same whatever is loaded.
+
+    Args:
+        source: Name of a preset, or path of a file.
+        settings: Values of ``--set``.
+        config: What was loaded from both.
+    """
+    values = config.to_dict()
+    origins = config_origins(source, overrides=read_overrides(settings) or None)
+    return tuple(
+        Override(key, reduce(lambda table, name: table[name], key.split("."), values), origin_label(origin))
+        for key, origin in origins.items()
+        if origin.kind in {"argument", "environment"}
+    )
+
+
+def print_overrides(overrides: Sequence[Override]) -> None:
+    """Print which settings options and variables decided, one a line, and an empty line; nothing for none."""
+    if overrides:
+        lines = [cell(f"in force: {each.key} = {json.dumps(each.value)} ({each.place})") for each in overrides]
+        print_parts(Text("\n").join(lines), Text())
+
+
+# ---------------------------------------------------------------- files of the checkout
+
+
+def named_file(text: str, folder: Path, option: str, what: str) -> Path:
+    """Return the TOML file that a path, or a name in a folder, means.
+
+    Args:
+        text: A path, or the name of a file in ``folder``, without its suffix.
+        folder: Where names are looked for.
+        option: Option or command for the message, like ``--rules``.
+        what: What such a file holds, like ``rules``.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    path, named = Path(text), folder / f"{text}.toml"
+    if path.is_file():
+        return path
+    if named.is_file():
+        return named
+    names = ", ".join(sorted(each.stem for each in folder.glob("*.toml"))) or "none"
+    msg = (
+        f"{option}: got {shown(text)}, expected the TOML file of {what}, or one of the names in {folder} of the "
+        f"working directory: {names}"
+    )
+    raise UsageError(msg)

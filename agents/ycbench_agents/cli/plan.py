@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.failure import INTERRUPTED, UsageError
 from ycbench_agents.cli.folder import make_out_folder
-from ycbench_agents.cli.source import load_all, overrides_for_all
-from ycbench_agents.cli.streams import complain
-from ycbench_agents.cli.values import read_seeds
+from ycbench_agents.cli.options import load_all, overrides_for_all, read_seeds
+from ycbench_agents.cli.output import INTERRUPTED, UsageError, complain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -82,7 +80,7 @@ def plan(request: PlanRequest) -> int:
         UsageError: Something in the request cannot be used, what is there for a plan's file is no plan for the same
             episode, or a plan cannot be written.
     """
-    from ycbench_agents.cli.console import cell, print_parts  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import cell, print_parts  # noqa: PLC0415 -- imports rich
     from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
 
     if request.budget is not None and request.rollouts is not None:
@@ -179,7 +177,7 @@ def _watching(
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 -- slow to import
 
-    from ycbench_agents.cli.console import dollars, progress_output  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import dollars, progress_output  # noqa: PLC0415 -- imports rich
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=progress_output(), transient=True) as bar:
@@ -215,7 +213,7 @@ def _save(path: Path, found: Plan) -> None:
 
 
 def _table(rows: Sequence[_Row]) -> Table:
-    from ycbench_agents.cli.console import cell, dollars, new_table  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import cell, dollars, new_table  # noqa: PLC0415 -- imports rich
 
     notes = [_note(row) for row in rows]
     table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", *["note"] * any(notes), gap=1)
@@ -229,6 +227,6 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _note(row: _Row) -> str:
-    from ycbench_agents.cli.console import dollars  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import dollars  # noqa: PLC0415 -- imports rich
 
     return f"kept: {dollars(row.job.old.final_funds_cents)} there already" if row.kept and row.job.old else ""

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from ycbench_agents.cli.streams import one_line
+from ycbench_env.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -66,7 +66,7 @@ class CountingBar:
         """Go on to the next thing."""
         self._begun += 1
         place = f"{self._begun}/{self._total}"
-        self._progress.update(self._task, completed=self._begun - 1, description=one_line(name), place=place)
+        self._progress.update(self._task, completed=self._begun - 1, description=printable(name), place=place)
 
 
 def episode_bar() -> Progress:
@@ -79,7 +79,7 @@ def episode_bar() -> Progress:
         TimeRemainingColumn,
     )
 
-    from ycbench_agents.cli.console import progress_output  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.output import progress_output  # noqa: PLC0415 -- imports rich
 
     columns = (
         TextColumn("{task.fields[place]} {task.description}", markup=False),
@@ -116,7 +116,7 @@ class _Bar:
 
     def begin(self, plan: Plan) -> None:
         """Name the episode."""
-        name = one_line(f"{plan.policy}, {plan.preset}, seed {plan.seed}")
+        name = printable(f"{plan.policy}, {plan.preset}, seed {plan.seed}")
         self._progress.update(self._task, description=name, place=f"{self._done + 1}/{self._total}")
 
     def advance(self, fraction: float) -> None:

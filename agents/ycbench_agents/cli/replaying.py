@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.cli.streams import complain
+from ycbench_agents.cli.output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ycbench_agents.cli.console import cell, dollars, new_table, print_parts
+from ycbench_agents.cli.output import cell, dollars, new_table, print_parts
 from ycbench_agents.cli.statistic import Group, groups
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ycbench_agents.cli.source import Override
+    from ycbench_agents.cli.options import Override
     from ycbench_agents.cli.suite import Episode, Plan, Rules, Suite
     from ycbench_env import Config
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.failure import INTERRUPTED, STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file, write_ascii
 from ycbench_agents.cli.folder import make_out_folder
+from ycbench_agents.cli.options import load_all, overrides_for_all, overrides_in_force, read_parameters, read_seeds
+from ycbench_agents.cli.output import INTERRUPTED, STOPPED, UsageError, complain
 from ycbench_agents.cli.policies import asks_a_person
 from ycbench_agents.cli.progress import watching
 from ycbench_agents.cli.recorded.model import LLM, ModelOptions
 from ycbench_agents.cli.replaying import REPLAY, warn_of_other_episodes
-from ycbench_agents.cli.source import load_all, overrides_for_all, overrides_in_force
-from ycbench_agents.cli.streams import complain
 from ycbench_agents.cli.suite import Rules, make_plans, play_suite
-from ycbench_agents.cli.values import read_parameters, read_seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

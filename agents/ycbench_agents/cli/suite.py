@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 
 from ycbench_agents.base import PolicyStoppedError
-from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.output import UsageError
 from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.rollout import rollout
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ycbench_agents.base import Policy
-    from ycbench_agents.cli.source import Override
+    from ycbench_agents.cli.options import Override
     from ycbench_agents.rollout import Trajectory
     from ycbench_env import Config, Observation, YCBenchEnv
 

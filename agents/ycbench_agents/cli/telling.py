@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.cli.failure import UsageError
-from ycbench_agents.cli.streams import complain
+from ycbench_agents.cli.output import UsageError, complain
 from ycbench_agents.evaluation.export.error import ExportError
 from ycbench_agents.evaluation.redaction import Redaction
 from ycbench_agents.evaluation.settings_table import SuiteError

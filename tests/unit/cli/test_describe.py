@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import attrs
 import pytest
 
-from ycbench_agents.cli.console import print_parts
+from ycbench_agents.cli import describe as module
 from ycbench_agents.cli.describe import describe
-from ycbench_agents.cli.describe.tables import hidden_parts, visible_parts
-from ycbench_agents.cli.describe.world import look_around, reveal
-from ycbench_env import YCBenchEnv, load_config
-
-if TYPE_CHECKING:
-    from ycbench_env import State
-
-
-def _text(env: YCBenchEnv, capsys: pytest.CaptureFixture[str], *, hidden: bool) -> str:
-    view = look_around(env.clone(), 10)
-    print_parts(*visible_parts(view), *(hidden_parts(reveal(env, view)) if hidden else ()))
-    return capsys.readouterr().out
+from ycbench_env import Info, Observation, State, YCBenchEnv
 
 
 def _with_other_secrets(state: State) -> State:
-    """A world that an agent cannot tell from this one: rates differ below the two places that it sees."""
+    """A world that an agent cannot tell from this one: rates differ below the two decimals that it sees."""
     clients = tuple(
         attrs.evolve(client, loyalty_milli=-client.loyalty_milli - 1, reward_multiplier_milli=700)
         for client in state.clients
@@ -38,112 +26,84 @@ def _with_other_secrets(state: State) -> State:
     )
 
 
-@pytest.fixture
-def env() -> YCBenchEnv:
+class _TwinEnv(YCBenchEnv):
+    """A world that differs in hidden figures alone."""
+
+    secrets = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, object] | None = None) -> tuple[Observation, Info]:
+        first = super().reset(seed=seed, options=options)
+        state = self.get_state()
+        rounded = tuple(
+            attrs.evolve(one, rates_e4=tuple(r // 100 * 100 for r in one.rates_e4)) for one in state.employees
+        )
+        state = attrs.evolve(state, employees=rounded)
+        self.set_state(_with_other_secrets(state) if self.secrets else state)
+        return first
+
+
+@pytest.mark.parametrize("reveal", [False, True])
+def test_only_reveal_tells_worlds_with_other_secrets_apart(
+    reveal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "YCBenchEnv", _TwinEnv)
+    texts: list[list[str]] = []
+    for secrets in (False, True):
+        monkeypatch.setattr(_TwinEnv, "secrets", secrets)
+        describe(reveal=reveal)
+        texts.append(capsys.readouterr().out.split("HIDDEN: "))
+    one, other = texts
+    assert len(one) == len(other) == (4 if reveal else 1)
+    assert one[0] == other[0]
+    assert all(first != second for first, second in zip(one[1:], other[1:], strict=True))
+
+
+def test_inflated_tasks_are_those_of_adversarial_clients(capsys: pytest.CaptureFixture[str]) -> None:
+    describe(limit=200, reveal=True)
+    text = capsys.readouterr().out
+    adversarial = re.findall(r"^(\S.*?)  +-0\.\d+  yes ", text, re.MULTILINE)
+    offers = dict(re.findall(r"^(Task-\d+)  +[\d,]+ +[\d,]+  (yes|no) ", text, re.MULTILINE))
+    clients = dict(re.findall(r"^(Task-\d+)  +(\S.*?)  +\$", text.partition("HIDDEN")[0], re.MULTILINE))
+    assert adversarial
+    assert {task for task, answer in offers.items() if answer == "yes"} == {
+        task for task, client in clients.items() if client in adversarial
+    }
+
+
+def test_the_next_task_is_the_one_that_comes(capsys: pytest.CaptureFixture[str]) -> None:
+    describe(limit=1, reveal=True)
+    task, following = capsys.readouterr().out.splitlines()[-1].split()[0::4]
     env = YCBenchEnv("default")
     env.reset(seed=1)
-    state = env.get_state()
-    rounded = tuple(
-        attrs.evolve(one, rates_e4=tuple(rate // 100 * 100 for rate in one.rates_e4)) for one in state.employees
-    )
-    env.set_state(attrs.evolve(state, employees=rounded))
-    return env
-
-
-@pytest.fixture
-def twin(env: YCBenchEnv) -> YCBenchEnv:
-    twin = env.clone()
-    twin.set_state(_with_other_secrets(env.get_state()))
-    return twin
-
-
-def test_worlds_that_differ_in_hidden_figures_alone_are_described_alike(
-    env: YCBenchEnv, twin: YCBenchEnv, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _text(env, capsys, hidden=False) == _text(twin, capsys, hidden=False)
-
-
-def test_reveal_tells_such_worlds_apart(env: YCBenchEnv, twin: YCBenchEnv, capsys: pytest.CaptureFixture[str]) -> None:
-    ours, theirs = _text(env, capsys, hidden=True), _text(twin, capsys, hidden=True)
-    assert ours != theirs
-    parts = [text.split("HIDDEN: ") for text in (ours, theirs)]
-    assert len(parts[0]) == len(parts[1]) == 4
-    assert parts[0][0] == parts[1][0]
-    assert all(one != other for one, other in zip(*(part[1:] for part in parts), strict=True))
-
-
-def test_adversarial_clients_are_those_whose_tasks_are_inflated(env: YCBenchEnv) -> None:
-    view = look_around(env.clone(), 200)
-    hidden = reveal(env, view)
-    inflated = {offer.task_id for offer in hidden.offers if (offer.real_work or 0) > offer.listed_work}
-    adversarial = {client.name for client in hidden.clients if client.loyalty_milli < -300}
-    assert inflated
-    assert inflated == {row["task_id"] for row in view.market if row["client_name"] in adversarial}
-
-
-def test_the_next_task_is_the_one_that_comes(env: YCBenchEnv) -> None:
-    view = look_around(env.clone(), 3)
-    offer = reveal(env, view).offers[0]
-    accepted = env.step(f"task accept --task-id {offer.task_id}")[-1]["results"][0]["output"]
-    assert offer.replacement is not None
-    assert accepted["replacement_task_id"] == offer.replacement.task_id
-
-
-def test_looking_and_revealing_leave_the_world_as_it_is(env: YCBenchEnv) -> None:
-    before = env.get_state()
-    reveal(env, look_around(env.clone(), 5))
-    assert env.get_state() == before
-
-
-def test_the_market_is_listed_by_reward_up_to_the_limit(env: YCBenchEnv) -> None:
-    rewards = [row["reward_funds_cents"] for row in look_around(env, 7).market]
-    assert len(rewards) == 7
-    assert rewards == sorted(rewards, reverse=True)
+    answer = env.step(f"task accept --task-id {task}")[-1]["results"][0]["output"]
+    assert answer["replacement_task_id"] == following
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"world": {"num_employees": 0, "num_market_tasks": 0}},
-        {"loop": {"auto_advance_after_turns": 1}},
-        {"loop": {"max_turns": 1}},
-        {"world": {"initial_funds_cents": 0}, "loop": {"auto_advance_after_turns": 1}},
+        ("world.num_employees=0", "world.num_market_tasks=0"),
+        ("loop.auto_advance_after_turns=1", "world.initial_funds_cents=0"),
+        ("loop.max_turns=1",),
     ],
 )
-def test_odd_worlds_are_described(settings: dict[str, object], capsys: pytest.CaptureFixture[str]) -> None:
-    assert describe(load_config("default", overrides=settings, environ={}), 1, limit=3, hidden=True) == 0
+def test_odd_worlds_are_described(settings: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert describe(settings=settings, limit=3, reveal=True) == 0
     assert "HIDDEN: what clients are" in capsys.readouterr().out
 
 
-def test_names_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    config = load_config("default", overrides={"sim": {"company_name": "[red]Ev\u202eil[/red] \U0001f600"}}, environ={})
-    describe(config, 1, limit=1, hidden=False)
+def test_names_are_printed_without_markup_and_direction_marks(capsys: pytest.CaptureFixture[str]) -> None:
+    describe(settings=("sim.company_name=[red]Ev\u202eil[/red] \U0001f600",), limit=1)
     printed = capsys.readouterr().out
     assert "[red]Ev\\u202eil[/red] \U0001f600: 2025-01-01" in printed
     assert "HIDDEN" not in printed
 
 
-def test_a_world_without_clients_and_with_hidden_skills_is_described_without_them(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    env = YCBenchEnv({"extends": "classic-hard", "world": {"num_market_tasks": 20}})
-    env.reset(seed=1)
-    text = _text(env, capsys, hidden=False)
-    assert "Staff (7), skills hidden" in text
-    assert not re.search("client|trust|None|research +inference", text, re.IGNORECASE)
-    revealed = _text(env, capsys, hidden=True)
-    assert "HIDDEN: exact rates" in revealed
-    assert "HIDDEN: what clients are" not in revealed
-
-
-def test_a_listed_task_that_is_out_of_reach_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    env = YCBenchEnv({"extends": "classic-hard", "world": {"num_market_tasks": 20}})
-    env.reset(seed=1)
-    view = look_around(env.clone(), 20)
-    offers = {offer.task_id: offer for offer in reveal(env, view).offers}
-    assert len(offers) == 20
-    for row in view.market:
-        offer = offers[row["task_id"]]
-        assert (offer.real_work is None) == (offer.replacement is None) == (row["required_prestige"] > 1)
-        assert offer.real_work in (None, offer.listed_work)
-    assert "out of reach" in _text(env, capsys, hidden=True)
+def test_classic_worlds_have_no_clients_and_hidden_skills(capsys: pytest.CaptureFixture[str]) -> None:
+    describe(preset="classic-hard", settings=("world.num_market_tasks=20",), limit=20, reveal=True)
+    visible, rates, offers = capsys.readouterr().out.split("HIDDEN: ")
+    assert "Staff (7), skills hidden" in visible
+    assert not re.search("client|trust|None|research +inference", visible, re.IGNORECASE)
+    assert rates.startswith("exact rates")
+    prestige = re.findall(r"^Task-\S+ +\$\S+ +(\d+) ", visible, re.MULTILINE)
+    assert offers.count("out of reach") == sum(level != "1" for level in prestige) > 0

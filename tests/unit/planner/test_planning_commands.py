@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from ycbench_agents.cli import main
-from ycbench_agents.cli.console import dollars
+from ycbench_agents.cli.output import dollars
 from ycbench_agents.planner import Plan, load_plan, replay_plan, save_plan
 from ycbench_env import load_config
 

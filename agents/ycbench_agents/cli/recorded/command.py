@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.failure import STOPPED, UsageError
 from ycbench_agents.cli.files import replace_file
+from ycbench_agents.cli.output import STOPPED, UsageError, complain, printable_lines
 from ycbench_agents.cli.recorded.model import Cast, ModelOptions, Trusted, cast_of, recorded_policy, replaying_policy
 from ycbench_agents.cli.recorded.playing import PlayedRuns, Watching, play_runs
 from ycbench_agents.cli.recorded.results import print_runs
-from ycbench_agents.cli.streams import complain, shown
 from ycbench_agents.cli.telling import telling_of
 from ycbench_agents.evaluation.redaction import NOT_SHOWN
 from ycbench_agents.records import (
@@ -138,7 +137,7 @@ def replay(folders: Sequence[Path], trusted: Trusted) -> int:
 
 
 def _replay_one(record: RunRecord, trusted: Trusted, redaction: Redaction) -> int:
-    name = shown(redaction.told(record.folder))
+    name = printable_lines(redaction.told(record.folder))
     try:
         policy = replaying_policy(record, trusted)
         report = replay_run(record.folder, policy)
@@ -148,12 +147,12 @@ def _replay_one(record: RunRecord, trusted: Trusted, redaction: Redaction) -> in
     if not report.is_equal:
         sys.stdout.write(f"{name}: differs (recorded | now)\n")
         differences = [NOT_SHOWN] if redaction.is_needed else report.differences[:_SHOWN_DIFFERENCES]
-        sys.stdout.writelines(f"  {shown(line)}\n" for line in differences)
+        sys.stdout.writelines(f"  {printable_lines(line)}\n" for line in differences)
         return STOPPED
     alone = (
         "" if policy is not None else f"; the policy was not asked, --policy {record.identity.policy} trusts its code"
     )
-    sys.stdout.write(f"{name}: {report.turns} turns, all as recorded{shown(alone)}\n")
+    sys.stdout.write(f"{name}: {report.turns} turns, all as recorded{printable_lines(alone)}\n")
     return 0
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from ycbench_agents.cli.failure import UsageError
+from ycbench_agents.cli.output import UsageError
 from ycbench_agents.cli.policies import make_policy_here
 from ycbench_agents.llm.client import ModelError, OpenAIChat
 from ycbench_agents.llm.settings import OPENAI_URL, is_openai

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.failure import INTERRUPTED, STOPPED
+from ycbench_agents.cli.output import INTERRUPTED, STOPPED, complain
 from ycbench_agents.cli.policies import asks_a_person
-from ycbench_agents.cli.streams import complain
 from ycbench_agents.records import PlayedRun, RecordError, RunFailure, Runtime, play_many, read_run
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class PlayedRuns:
 
 def play_runs(plans: Sequence[RunPlan], watching: Watching) -> PlayedRuns:
     """Play runs, or go on with them, and return what came of each; Ctrl-C ends all, and each can be resumed."""
-    from ycbench_agents.cli.live import live_view  # noqa: PLC0415 -- imports rich
+    from ycbench_agents.cli.old_live import live_view  # noqa: PLC0415 -- imports rich
 
     results: tuple[RunResult, ...] = ()
     interrupted = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from ycbench_agents.cli.console import cell, new_table, print_parts
-from ycbench_agents.cli.streams import complain, shown
+from ycbench_agents.cli.output import cell, complain, new_table, print_parts, printable_lines
 from ycbench_agents.cli.suite import OUTCOMES, Episode, Plan, Suite
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.tally import Tally
@@ -56,7 +55,7 @@ def print_runs(runs: PlayedRuns) -> None:
     print_parts(_run_table(runs))
     sys.stdout.write("\n")
     for plan in runs.plans:  # not in the table: a narrow terminal would break what people want to copy
-        sys.stdout.write(f"{shown(str(plan.folder))}\n")
+        sys.stdout.write(f"{printable_lines(str(plan.folder))}\n")
 
 
 def runs_json(runs: PlayedRuns) -> list[JsonObject]:

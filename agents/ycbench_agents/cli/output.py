@@ -1,0 +1,215 @@
+"""What the command line writes: results on stdout, messages on stderr, and exit codes.
+
+Text from agents, files and operators is printed without control characters, direction marks and markup.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Generator
+from typing import Final, TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ycbench_agents.files import to_json
+from ycbench_env.text import printable
+
+__all__ = [
+    "INTERRUPTED",
+    "STOPPED",
+    "USAGE",
+    "UsageError",
+    "cell",
+    "complain",
+    "dollars",
+    "drop_output",
+    "explanation",
+    "help_output",
+    "make_output_total",
+    "new_table",
+    "output",
+    "print_json",
+    "print_parts",
+    "printable_lines",
+    "progress_output",
+    "read_turns_as_utf8",
+    "telling_warnings",
+    "warn",
+]
+
+STOPPED: Final = 1
+"""Exit code: an episode is not finished, or a record is not what it was."""
+
+USAGE: Final = 2
+"""Exit code: arguments, a configuration or a file cannot be used."""
+
+INTERRUPTED: Final = 130
+"""Exit code: Ctrl-C, as shells count it (128 + SIGINT)."""
+
+_UNLIMITED: Final = 1_000  # columns
+_PROJECT: Final = ("ycbench_env", "ycbench_agents")
+_EXTRAS: Final = {"cyclopts": "cli", "prompt_toolkit": "cli", "rich": "cli"}
+
+
+class UsageError(Exception):
+    """A command cannot do what it was asked to; the message says what was got, expected, and how to fix it."""
+
+
+def explanation(error: Exception) -> str | None:
+    """Return the line that explains an error to the operator, or None for a bug, which keeps its traceback.
+
+    The errors that this project defines (``ConfigError``, ``FileError``, ``RunError`` ...) are messages to the
+    operator, and so are refusals of the system and missing libraries of the extra ``cli``.
+    """
+    if any(kind.__module__.partition(".")[0] in _PROJECT for kind in type(error).__mro__):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    library = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+    if library in _EXTRAS:
+        extra = _EXTRAS[library]
+        return f"{library} is not installed; this needs it: pip install '.[{extra}]' in the folder of this project"
+    return None
+
+
+# ---------------------------------------------------------------- streams
+
+
+def make_output_total() -> None:
+    """Let stdout and stderr write what their encoding lacks as an escape, like U+1F600 in a C locale.
+
+    A stream that is closed from the start reads from, or writes to, the null device.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 -- open to the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def read_turns_as_utf8() -> None:
+    """Let stdin read UTF-8 whatever the locale, and never fail on a byte."""
+    stdin: object = sys.stdin
+    if isinstance(stdin, io.TextIOWrapper):
+        stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+
+
+def drop_output() -> None:
+    """Send the rest of stdout to the null device, so that the interpreter does not fail on it when it exits."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+# ---------------------------------------------------------------- messages
+
+
+def printable_lines(text: str) -> str:
+    """Return a text that is safe on a terminal; its line breaks stay."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def complain(message: str) -> None:
+    """Write a message to stderr, under the program's name."""
+    with contextlib.suppress(OSError):  # stderr is closed
+        print(f"ycbench: {printable_lines(message)}", file=sys.stderr, flush=True)  # noqa: T201 -- the command line
+
+
+def warn(message: str) -> None:
+    """Write a warning to stderr."""
+    complain(f"warning: {message}")
+
+
+@contextlib.contextmanager
+def telling_warnings() -> Generator[None]:
+    """Write Python's warnings to stderr as they occur, a line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_: warn(str(message))
+        yield
+
+
+# ---------------------------------------------------------------- results
+
+
+class _Output(Console):
+    """A console that leaves a broken pipe to the caller."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise it again: ``main`` ends quietly."""
+        raise  # noqa: PLE0704 -- rich calls this while it handles the error
+
+
+def output() -> Console:
+    """Return the console for results on stdout; without a terminal a line is as long as its content."""
+    return _new_console(sys.stdout, None if sys.stdout.isatty() else _UNLIMITED)
+
+
+def progress_output() -> Console:
+    """Return the console for progress on stderr."""
+    return _new_console(sys.stderr, None)
+
+
+def help_output() -> Console:
+    """Return the console for help on stdout; 80 columns without a terminal."""
+    return _new_console(sys.stdout, None)
+
+
+def _new_console(stream: TextIO, width: int | None) -> Console:
+    """Return a console without markup, emoji codes and guesses at numbers."""
+    return _Output(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+def print_parts(*parts: RenderableType) -> None:
+    """Print texts and tables on stdout, with an empty line between them; no line ends in blanks."""
+    console = output()
+    with console.capture() as capture:
+        for number, part in enumerate(parts):
+            if number:
+                console.print()
+            console.print(part)
+    text = capture.get()
+    if not console.is_terminal:  # where colours may follow the blanks, they stay
+        text = "\n".join(line.rstrip() for line in text.split("\n"))
+    sys.stdout.write(text)
+
+
+def print_json(value: object) -> None:
+    """Print strict JSON in ASCII on stdout."""
+    sys.stdout.write(to_json(value, indent=2) + "\n")
+
+
+def new_table(*columns: str, gap: int = 2) -> Table:
+    """Return an empty table.
+
+    Args:
+        *columns: Headings; one that begins with ``>`` belongs to a column that is aligned right.
+        gap: Blanks between columns, at least 1.
+    """
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    for heading in columns:
+        justify = "right" if heading.startswith(">") else "left"
+        table.add_column(cell(heading.removeprefix(">")), justify=justify, overflow="fold")
+    return table
+
+
+def cell(value: object, style: str = "") -> Text:
+    """Return a value as a table cell: on one line, printable, and without any markup."""
+    return Text(printable(str(value)), style=style)
+
+
+def dollars(cents: int) -> str:
+    """Return an amount as $1,234.56, exact."""
+    whole, rest = divmod(abs(cents), 100)
+    return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
