@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ycbench_agents.cli import main
-from ycbench_agents.cli.output import UsageError
 from ycbench_agents.cli.old_live import view
+from ycbench_agents.cli.output import UsageError
 from ycbench_agents.cli.recorded.model import read_headers
 from ycbench_agents.llm.loopback import LoopbackServer, Status, greedy_model, text_model
 from ycbench_agents.records import read_run

@@ -9,9 +9,9 @@ import pytest
 
 from ycbench_agents import PolicyStoppedError
 from ycbench_agents.cli import main
+from ycbench_agents.cli.options import Override
 from ycbench_agents.cli.output import UsageError
 from ycbench_agents.cli.report import group_line, missing_lines, print_table, suite_json
-from ycbench_agents.cli.source import Override
 from ycbench_agents.cli.statistic import groups
 from ycbench_agents.cli.suite import Episode, Plan, Rules, Suite, make_plans, play_suite
 from ycbench_env import Config, load_config
