@@ -11,7 +11,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from ycbench_agents.cli.streams import one_line
+from ycbench_env.text import printable as one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
