@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never, cast
 import attrs
 
 from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
-from ycbench_env.config.setting import show
 from ycbench_env.errors import SeedError
 from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
 from ycbench_env.rules.number import round_double
 from ycbench_env.rules.skill import FLOOR_RATE, budget_rates
 from ycbench_env.rules.standing import client_tier_index
+from ycbench_env.text import shown
 from ycbench_env.types.state import TASKS_A_SLOT, Calendar, Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
 
@@ -85,7 +85,7 @@ def checked_seed(seed: object) -> int:
     except Exception:  # noqa: BLE001 -- whatever an object makes of being a number, it is no seed
         number = None
     if number is None or not 0 <= number < _SEED_BOUND:
-        msg = f"seed: got {show(seed)} ({type(seed).__name__}), expected a non-negative integer such as 1"
+        msg = f"seed: got {shown(seed)} ({type(seed).__name__}), expected a non-negative integer such as 1"
         raise SeedError(msg)
     return number
 

@@ -63,12 +63,16 @@ def printable(text: str) -> str:
 def shown(value: object, most: int = 80) -> str:
     r"""Return a value as an error message shows it: its ASCII repr, cut after ``most`` characters.
 
-    Look-alike letters and direction marks appear as escapes. A long text is cut before it is converted.
+    Look-alike letters and direction marks appear as escapes. A long text is cut before it is converted, and a value
+    that Python cannot show (a number of thousands of digits, a class whose repr fails) appears as its type.
 
     >>> shown("caf\xe9")
     "'caf\\xe9'"
     >>> shown("x" * 1000, most=8)
     "'xxxx..."
     """
-    text = ascii(value[: most + 1] if isinstance(value, str | bytes) else value)
+    try:
+        text = ascii(value[: most + 1] if isinstance(value, str | bytes) else value)
+    except Exception:  # noqa: BLE001 -- whatever a class makes of its repr
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -3,16 +3,33 @@
 ``load_config`` is the way in; ``docs/configuration.md`` lists the settings.
 """
 
-from ycbench_env.config.difference import Difference, diff_configs
-from ycbench_env.config.distribution import Beta, Constant, Distribution, Normal, Triangular, Uniform
-from ycbench_env.config.environment import RESERVED_VARIABLES
-from ycbench_env.config.loading import ConfigSource, config_origins, load_config
-from ycbench_env.config.model import AgentConfig, Config, LoopConfig, SimConfig
-from ycbench_env.config.origin import Origin
-from ycbench_env.config.schema import FIELDS, Field
-from ycbench_env.config.source import preset_names
-from ycbench_env.config.world import WorldConfig
-from ycbench_env.config.world_table import DistConfig, SalaryTier
+from ycbench_env.config.kinds import Kind, Setting
+from ycbench_env.config.loading import (
+    RESERVED_VARIABLES,
+    ConfigSource,
+    Difference,
+    Origin,
+    config_origins,
+    diff_configs,
+    load_config,
+    preset_names,
+)
+from ycbench_env.config.settings import (
+    FIELDS,
+    AgentConfig,
+    Beta,
+    Config,
+    Constant,
+    DistConfig,
+    Distribution,
+    LoopConfig,
+    Normal,
+    SalaryTier,
+    SimConfig,
+    Triangular,
+    Uniform,
+    WorldConfig,
+)
 
 __all__ = [
     "FIELDS",
@@ -25,11 +42,12 @@ __all__ = [
     "Difference",
     "DistConfig",
     "Distribution",
-    "Field",
+    "Kind",
     "LoopConfig",
     "Normal",
     "Origin",
     "SalaryTier",
+    "Setting",
     "SimConfig",
     "Triangular",
     "Uniform",

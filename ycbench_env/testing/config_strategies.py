@@ -7,70 +7,52 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from ycbench_env.config import Config, load_config
-from ycbench_env.config.distribution import KNOB_PARAMETERS
-from ycbench_env.config.kind import (
-    BoolKind,
-    CapKind,
-    ChoiceKind,
-    DateKind,
-    FloatKind,
-    Interval,
-    IntKind,
-    Kind,
-    LimitKind,
-    SeedKind,
-    TextKind,
-)
-from ycbench_env.config.list_kind import LadderKind, MilestonesKind
-from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
+from ycbench_env.config import FIELDS, Config, Kind, Setting, load_config
+from ycbench_env.config.kinds import many, number, whole
+from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 __all__ = ["valid_configs"]
 
 _SMALL: Final[dict[str, Kind]] = {
-    "sim.horizon_years": IntKind(Interval(1, 2)),
-    "world.num_employees": IntKind(Interval(0, 12)),
-    "world.num_market_tasks": IntKind(Interval(0, 30)),
-    "world.max_open_tasks": LimitKind(5),
-    "world.min_task_qty": IntKind(Interval(1, 1_000)),
+    "sim.horizon_years": whole(1, 2),
+    "world.num_employees": whole(0, 12),
+    "world.num_market_tasks": whole(0, 30),
+    "world.max_open_tasks": whole(0, 5, zero_is_none=True),
+    "world.min_task_qty": whole(1, 1_000),
 }
 """Settings whose whole range makes worlds that take long to play, or that are never put to the test in."""
 
 _PLAYABLE: Final[dict[str, Kind]] = {
     **_SMALL,
-    "sim.horizon_years": IntKind(Interval(1, 1)),
-    "loop.auto_advance_after_turns": IntKind(Interval(4, 12)),
-    "loop.max_turns": LimitKind(0),
-    "world.num_employees": IntKind(Interval(1, 9)),
-    "world.num_market_tasks": IntKind(Interval(3, 24)),
-    "world.initial_funds_cents": IntKind(Interval(10**7, 10**8)),
-    "world.market_prestige_ladder": LadderKind(Interval(1, 4), longest=12),
-    "world.min_task_qty": IntKind(Interval(1, 300)),
-    "world.prestige_min": FloatKind(Interval(0, 2), decimals=3),
-    "world.initial_prestige_level": FloatKind(Interval(2, 6), decimals=3),
-    "world.prestige_max": FloatKind(Interval(5, 12), decimals=3),
-    "world.prestige_decay_per_day": FloatKind(Interval(0, 0.02), decimals=6),
-    "world.prestige_qty_scale": FloatKind(Interval(0, 1)),
-    "world.salary_bump_pct": FloatKind(Interval(0, 0.2)),
-    "world.salary_max_cents": CapKind(IntKind(Interval(0, 10**6))),
-    "world.skill_rate_max": CapKind(FloatKind(Interval(1, 30), decimals=4)),
-    "world.efficient_team_size": CapKind(IntKind(Interval(1, 5))),
-    "world.trust_fragility": FloatKind(Interval(0, 1)),
-    "world.trust_focus_pressure": FloatKind(Interval(0, 1)),
-    "world.loyalty_severity": FloatKind(Interval(0, 5)),
-    "world.deadline_qty_per_day": FloatKind(Interval(5, 60)),
-    "world.deadline_min_biz_days": IntKind(Interval(0, 30)),
-    "world.dist.required_prestige": FloatKind(Interval(1, 5)),
-    "world.dist.required_qty": FloatKind(Interval(1, 1_000)),
-    "world.dist.reward_prestige_delta": FloatKind(Interval(0, 1)),
-    "world.dist.skill_boost": FloatKind(Interval(0, 1)),
-    **{
-        f"world.salary_{tier}.{name}_cents": IntKind(Interval(0, 3 * 10**5))
-        for tier in TIERS
-        for name in ("min", "max")
-    },
-    **{f"world.salary_{tier}.rate_{name}": FloatKind(Interval(0.5, 20)) for tier in TIERS for name in ("min", "max")},
+    "sim.horizon_years": whole(1, 1),
+    "loop.auto_advance_after_turns": whole(4, 12),
+    "loop.max_turns": whole(0, 0, zero_is_none=True),
+    "world.num_employees": whole(1, 9),
+    "world.num_market_tasks": whole(3, 24),
+    "world.initial_funds_cents": whole(10**7, 10**8),
+    "world.market_prestige_ladder": many(whole(1, 4), 12),
+    "world.min_task_qty": whole(1, 300),
+    "world.prestige_min": number(0, 2, decimals=3),
+    "world.initial_prestige_level": number(2, 6, decimals=3),
+    "world.prestige_max": number(5, 12, decimals=3),
+    "world.prestige_decay_per_day": number(0, 0.02, decimals=6),
+    "world.prestige_qty_scale": number(0, 1),
+    "world.salary_bump_pct": number(0, 0.2),
+    "world.salary_max_cents": whole(0, 10**6, word="none"),
+    "world.skill_rate_max": number(1, 30, decimals=4, word="none"),
+    "world.efficient_team_size": whole(1, 5, word="none"),
+    "world.trust_fragility": number(0, 1),
+    "world.trust_focus_pressure": number(0, 1),
+    "world.loyalty_severity": number(0, 5),
+    "world.deadline_qty_per_day": number(5, 60),
+    "world.deadline_min_biz_days": whole(0, 30),
+    "world.dist.required_prestige": number(1, 5),
+    "world.dist.required_qty": number(1, 1_000),
+    "world.dist.reward_prestige_delta": number(0, 1),
+    "world.dist.skill_boost": number(0, 1),
+    **{f"world.salary_{tier}.{name}_cents": whole(0, 3 * 10**5) for tier in TIERS for name in ("min", "max")},
+    **{f"world.salary_{tier}.rate_{name}": number(0.5, 20) for tier in TIERS for name in ("min", "max")},
 }
 """Numbers of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
 
@@ -108,7 +90,7 @@ def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False
     return load_config(_nested(values), environ={})
 
 
-def _field(field: Field, kind: Kind) -> st.SearchStrategy[Any]:
+def _field(field: Setting, kind: Kind) -> st.SearchStrategy[Any]:
     """Returns a strategy for the plain value of one setting."""
     if not field.is_distribution:
         return _values(kind)
@@ -129,47 +111,37 @@ def _sorted_bounds(drawn: dict[str, Any]) -> dict[str, Any]:
     return {**drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
 
 
-def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: C901, PLR0911 - one line for each kind
+def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each type
     """Returns a strategy for the raw values of a kind."""
-    match kind:
-        case IntKind(interval):
-            return st.integers(int(interval.low), int(interval.high))
-        case FloatKind(interval, decimals):
-            return _floats(interval, decimals)
-        case TextKind(shortest, longest):
+    words = [st.just(word) for word in kind.words]
+    match kind.type:
+        case "int":
+            return st.one_of(*words, st.integers(int(kind.low), int(kind.high)))
+        case "float":
+            return st.one_of(*words, _floats(kind))
+        case "text":
             letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
-            return st.text(letters, min_size=shortest, max_size=longest)
-        case ChoiceKind(choices):
-            return st.sampled_from(choices)
-        case SeedKind(interval):
-            return st.just("run") | st.integers(int(interval.low), int(interval.high))
-        case BoolKind():
+            return st.text(letters, min_size=int(kind.low), max_size=int(kind.high))
+        case "choice":
+            return st.sampled_from(kind.words)
+        case "bool":
             return st.booleans()
-        case CapKind(number):
-            return st.just("none") | _values(number)
-        case LadderKind(interval, longest):
-            return st.lists(st.integers(int(interval.low), int(interval.high)), max_size=min(longest, 12))
-        case LimitKind(most):
-            return st.integers(0, most)
-        case DateKind():
+        case "date":
             # Year 3000 leaves room for any horizon and deadline below year 9999.
             return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
-        case MilestonesKind(longest, decimals):
-            steps = st.lists(st.integers(1, 10**decimals), unique=True, max_size=min(longest, 5))
-            return steps.map(lambda chosen: [step / 10**decimals for step in sorted(chosen)])
-        case _:
-            message = f"no strategy for {kind!r}; add one here"
-            raise NotImplementedError(message)
+        case "list":
+            assert kind.item  # noqa: S101 -- lists have one
+            few = st.lists(_values(kind.item), max_size=min(int(kind.high), 12), unique=kind.ascending)
+            return few.map(sorted) if kind.ascending else few
 
 
-def _floats(interval: Interval, decimals: int | None) -> st.SearchStrategy[float]:
+def _floats(kind: Kind) -> st.SearchStrategy[float]:
     """Returns a strategy for floats of an interval."""
-    if decimals is None:
-        low, high = float(interval.low), float(interval.high)
-        return st.floats(low, high, exclude_min=interval.above, exclude_max=interval.below)
-    step = 10**decimals
-    first = math.ceil(interval.low * step) + interval.above
-    last = math.floor(interval.high * step) - interval.below
+    if kind.decimals is None:
+        return st.floats(float(kind.low), float(kind.high), exclude_min=kind.above, exclude_max=kind.below)
+    step = 10**kind.decimals
+    first = math.ceil(kind.low * step) + kind.above
+    last = math.floor(kind.high * step) - kind.below
     return st.integers(first, last).map(lambda steps: steps / step)
 
 

@@ -1,32 +1,29 @@
-"""The tables of docs/configuration.md, made from the list of settings.
+"""Writes the tables of docs/configuration.md from the list of settings.
 
-``python -m ycbench_env.config.documentation docs/configuration.md`` writes them into the page.
+Run it after a change of a setting: ``.venv/bin/python scripts/configuration_page.py``.
 """
 
-import sys
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, cast
 
-from ycbench_env.config.distribution import KNOB_PARAMETERS
-from ycbench_env.config.loading import load_config
-from ycbench_env.config.schema import FIELDS, PARAMETERS, Field
+from ycbench_env.config import FIELDS, Setting, load_config
+from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 
-__all__ = ["distribution_table", "settings_table", "updated_page"]
-
+PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 _BEGIN: Final = "<!-- generated: {} -->\n"
 _END: Final = "<!-- end of generated text -->\n"
 
 
 def settings_table() -> str:
-    """Returns the Markdown table of all settings: key, type, range, value in the preset ``default``, meaning, rule."""
+    """Return the Markdown table of all settings: key, type, range, value in the preset ``default``, meaning, rule."""
     rows = ["| key | type | legal values | `default` | meaning | rule |", "|---|---|---|---|---|---|"]
     preset = load_config("default", environ={}).to_dict()
     return "\n".join([*rows, *(_row(field, preset) for field in FIELDS)]) + "\n"
 
 
-def _row(field: Field, preset: dict[str, Any]) -> str:
-    """Returns one row of the table of settings."""
+def _row(field: Setting, preset: dict[str, Any]) -> str:
+    """Return one row of the table of settings."""
     value = reduce(lambda table, name: table[name], field.key.split("."), preset)
     label = "distribution" if field.is_distribution else field.kind.label
     cells = (f"`{field.key}`", label, field.kind.range_text, f"`{_toml(value)}`", field.description, field.source)
@@ -34,7 +31,7 @@ def _row(field: Field, preset: dict[str, Any]) -> str:
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - any plain value
-    """Returns a plain value as TOML; a distribution as an inline table."""
+    """Return a plain value as TOML; a distribution as an inline table."""
     if isinstance(value, dict):
         pairs = cast("dict[str, Any]", value).items()
         return "{ " + ", ".join(f"{name} = {_toml(each)}" for name, each in pairs) + " }"
@@ -44,7 +41,7 @@ def _toml(value: Any) -> str:  # noqa: ANN401 - any plain value
 
 
 def distribution_table() -> str:
-    """Returns the Markdown table of the types of distributions and their parameters."""
+    """Return the Markdown table of the types of distributions and their parameters."""
     rows = ["| type | parameter | legal values | meaning |", "|---|---|---|---|"]
     for word, parameters in PARAMETERS.items():
         for name, setting in parameters.items():
@@ -54,7 +51,7 @@ def distribution_table() -> str:
 
 
 def updated_page(page: str) -> str:
-    """Returns a page of documentation with its generated parts made anew."""
+    """Return a page of documentation with its generated parts made anew."""
     for title, table in (("settings", settings_table()), ("distributions", distribution_table())):
         before, begin, rest = page.partition(_BEGIN.format(title))
         _, end, after = rest.partition(_END)
@@ -63,5 +60,4 @@ def updated_page(page: str) -> str:
 
 
 if __name__ == "__main__":
-    _path = Path(sys.argv[1])
-    _path.write_text(updated_page(_path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    PAGE.write_text(updated_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
