@@ -14,7 +14,7 @@ EDITABLE := $(INSTALL) --no-build-isolation --editable
 FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench real-model openai2 ray dask check format conformance pins clean
+.PHONY: help demo test test-all slow bench real-model openai2 ray dask check format conformance pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -28,7 +28,7 @@ $(VENV)/.base: constraints.txt
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base pyproject.toml
-	$(EDITABLE) '.[cli,llm]'
+	$(EDITABLE) '.[cli,llm,evaluation,planner]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base pyproject.toml
@@ -40,10 +40,15 @@ $(VENV)/.dev: $(VENV)/.base pyproject.toml
 demo: $(VENV)/.run ## play simulated years, print their table, draw out/funds.png
 	$(BIN)/ycbench demo --out out
 
-test: $(VENV)/.dev ## run all tests, with the coverage floors
+test: $(VENV)/.dev ## run the tests, with the coverage floors (minutes)
 	@rm -f .coverage .coverage.*
 	$(BIN)/python -m pytest --numprocesses=2 --cov --cov-report=term --cov-fail-under=95
 	@$(BIN)/coverage report --include='$(FULLY_COVERED)' --fail-under=100 > $(VENV)/floor.txt 2>&1 || { cat $(VENV)/floor.txt; exit 1; }
+
+slow: $(VENV)/.dev ## run the long proofs: soaks, kills, replays of plans, simulations, pages
+	$(BIN)/python -m pytest --numprocesses=2 -m slow
+
+test-all: check conformance test slow openai2 ray dask real-model ## run everything that can be tested on this machine
 
 bench: $(VENV)/.dev ## run the benchmarks and print their table
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
