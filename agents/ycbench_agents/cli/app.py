@@ -29,7 +29,7 @@ _SEE_HELP: Final = "ycbench --help lists the commands, ycbench COMMAND --help th
 _COMMANDS: Final = (
     (
         "run",
-        "old_commands:run",
+        "run:run",
         """Play episodes with policies and print the results.
 
 Plays every combination of policy, configuration and seed. Ctrl-C keeps what is done.
@@ -37,21 +37,21 @@ Policy llm asks a language model; its API key comes from the environment.""",
     ),
     (
         "demo",
-        "old_commands:demo",
+        "run:demo",
         """Play the policies random and greedy, and draw their funds over the year.
 
 Each plays the presets default and reference with seeds 1 to 3; prints the results and writes them, too.""",
     ),
     (
         "resume",
-        "old_commands:resume",
+        "run:resume",
         """Resume recorded runs that were killed or stopped; finished ones stay as they are.
 
 A record may come from anybody: code and keys that it names are used only if you name them, too.""",
     ),
     (
         "replay",
-        "old_commands:replay",
+        "run:replay",
         """Play recorded runs again, without a model, and check that every turn is as recorded.
 
 The exit code is 1 if something differs.""",
@@ -78,7 +78,7 @@ Saves each plan as a list of commands that replays to its score. Ctrl-C keeps th
     ),
     (
         "evaluate",
-        "evaluating:_evaluate",
+        "evaluate:evaluate",
         """Play every episode of a suite, measure it, and print the leaderboard.
 
 Finished episodes are kept: the same command resumes after a kill or Ctrl-C, and tries again what failed.""",

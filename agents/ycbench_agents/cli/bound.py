@@ -25,8 +25,8 @@ def bound(
     Raises:
         UsageError: Something that was asked for cannot be used, or a configuration cannot be bounded.
     """
+    from ycbench_agents.cli.options import print_overrides  # noqa: PLC0415 -- as above
     from ycbench_agents.cli.output import cell, dollars, new_table, print_parts  # noqa: PLC0415 -- imports rich
-    from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
 
     configs, numbers = load_all(presets, files, settings), read_seeds(seeds)
     table = new_table("preset", ">seed", ">bound", ">rewards", ">payrolls", ">work", ">hours", gap=1)

@@ -18,9 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ycbench_agents.cli.output import cell, complain, dollars, progress_output, warn
-from ycbench_agents.evaluation.episode import Episode, EpisodeKey
-from ycbench_agents.records import TurnRecord
-from ycbench_agents.records.record import RunIdentity
+from ycbench_agents.evaluation.progress import Progress as Callbacks
+from ycbench_agents.evaluation.results import Episode
+from ycbench_agents.evaluation.suite import EpisodeKey
+from ycbench_agents.runs import RunIdentity, TurnRecord
 
 __all__ = ["Counter", "LineProgress", "LiveProgress", "counting", "watch"]
 
@@ -123,7 +124,7 @@ def _name(key: EpisodeKey) -> str:
     return str(key)
 
 
-class LineProgress:
+class LineProgress(Callbacks):
     """Writes a line an episode to stderr, and a line a turn if asked; nothing but warnings if quiet.
 
     Args:
@@ -134,6 +135,7 @@ class LineProgress:
     def __init__(self, *, quiet: bool = False, turns: bool = False) -> None:
         self._quiet = quiet
         self._turns = turns
+        self.wants_turns = turns and not quiet
         self._total = self._done = 0
 
     def begin(self, total: int, done: int) -> None:
@@ -174,6 +176,7 @@ class LiveProgress(LineProgress):
 
     def __init__(self) -> None:
         super().__init__()
+        self.wants_turns = True
         self._rows: dict[EpisodeKey, _Row] = {}
         self._bar = Progress(
             TextColumn("{task.fields[place]} episodes"),

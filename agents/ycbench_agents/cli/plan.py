@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from ycbench_agents.cli.folder import make_out_folder
 from ycbench_agents.cli.options import load_all, overrides_for_all, read_seeds
 from ycbench_agents.cli.output import INTERRUPTED, UsageError, complain
 
@@ -80,8 +79,8 @@ def plan(request: PlanRequest) -> int:
         UsageError: Something in the request cannot be used, what is there for a plan's file is no plan for the same
             episode, or a plan cannot be written.
     """
+    from ycbench_agents.cli.options import print_overrides  # noqa: PLC0415 -- as above
     from ycbench_agents.cli.output import cell, print_parts  # noqa: PLC0415 -- imports rich
-    from ycbench_agents.cli.report import print_overrides  # noqa: PLC0415 -- as above
 
     if request.budget is not None and request.rollouts is not None:
         msg = f"got --budget {request.budget:g} and --rollouts {request.rollouts}, expected one of them; leave out "
@@ -89,7 +88,7 @@ def plan(request: PlanRequest) -> int:
         raise UsageError(msg)
 
     configs, seeds = load_all(request.presets, request.files, request.settings), read_seeds(request.seeds)
-    make_out_folder(request.out)
+    request.out.mkdir(parents=True, exist_ok=True)
     # All of them before the first search, so that nobody searches for what cannot be saved.
     jobs = [_job(request.out, label, config, seed) for label, config in configs.items() for seed in seeds]
     rows: list[_Row] = []

@@ -22,10 +22,10 @@ from ycbench_agents.cli.output import (
     print_parts,
     telling_warnings,
 )
-from ycbench_agents.cli.recorded.command import records_in
-from ycbench_agents.cli.recorded.model import Trusted, replaying_policy
+from ycbench_agents.cli.run import runs_in
 from ycbench_agents.evaluation.evaluation_file import EvaluationFile
 from ycbench_agents.evaluation.export import refuse_held_out
+from ycbench_agents.evaluation.factory import Trusted, replaying_policy
 from ycbench_agents.evaluation.folder import EvaluationFolder
 from ycbench_agents.evaluation.validation import Validation, load_rules
 from ycbench_agents.evaluation.validation import validate as validate_evaluation
@@ -180,7 +180,7 @@ def export(
         msg = f"--policy: got {policy!r}, expected it with --format jsonl alone; other forms ask no policy"
         raise UsageError(msg)
     with telling_warnings(), counting() as progress:
-        records = [*records_in([_folder_of_runs(folder) for folder in folders], "export")]
+        records = [*runs_in([_folder_of_runs(folder) for folder in folders], "export")]
         progress.begin(len(records))
         if form == "jsonl":
             refuse_held_out(records, "a line of JSON")

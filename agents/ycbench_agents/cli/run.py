@@ -1,224 +1,575 @@
-"""``ycbench run`` and ``ycbench demo``."""
+"""``ycbench run``, ``resume``, ``replay`` and ``demo``: an evaluation of a suite that options describe."""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import datetime as dt
 import sys
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Annotated, Final, cast
 
 import attrs
+from cyclopts import Parameter
+from rich.text import Text
 
-from ycbench_agents.cli.files import replace_file, write_ascii
-from ycbench_agents.cli.folder import make_out_folder
-from ycbench_agents.cli.options import load_all, overrides_for_all, overrides_in_force, read_parameters, read_seeds
-from ycbench_agents.cli.output import INTERRUPTED, STOPPED, UsageError, complain
-from ycbench_agents.cli.policies import asks_a_person
-from ycbench_agents.cli.progress import watching
-from ycbench_agents.cli.recorded.model import LLM, ModelOptions
-from ycbench_agents.cli.replaying import REPLAY, warn_of_other_episodes
-from ycbench_agents.cli.suite import Rules, make_plans, play_suite
+from ycbench_agents.base import JsonObject
+from ycbench_agents.cli.live import watch
+from ycbench_agents.cli.options import (
+    NO_DEFAULT,
+    SEVERAL,
+    Count,
+    Files,
+    Headers,
+    JsonFlag,
+    Parameters,
+    Presets,
+    Quiet,
+    Seeds,
+    Settings,
+    TrustedPolicy,
+    load_all,
+    overrides_for_all,
+    print_overrides,
+    read_parameters,
+    read_seeds,
+)
+from ycbench_agents.cli.output import (
+    INTERRUPTED,
+    STOPPED,
+    UsageError,
+    cell,
+    complain,
+    dollars,
+    new_table,
+    print_json,
+    print_parts,
+    telling_warnings,
+    warn,
+)
+from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
+from ycbench_agents.evaluation.factory import Trusted, asks_a_person, replaying_policy
+from ycbench_agents.evaluation.results import (
+    RESULTS_FILE,
+    SUITE_FILE,
+    Episode,
+    Evaluation,
+    leaderboard,
+    read_evaluation,
+    results_document,
+    usage_of,
+)
+from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
+from ycbench_agents.files import read_file, to_json, write_file
+from ycbench_agents.registry import policy_names
+from ycbench_agents.runs import Run, RunError, TurnRecord, read_run, replay_run
+from ycbench_agents.runs.run import RUN_FILE, plain_json
+from ycbench_env import Config
+from ycbench_env.text import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+__all__ = [
+    "demo",
+    "import_from_here",
+    "print_evaluation",
+    "read_headers",
+    "replay",
+    "report_failures",
+    "resume",
+    "run",
+    "runs_in",
+]
 
-    from ycbench_agents.cli.suite import Plan, Stop, Suite
-    from ycbench_agents.figure import FundsCurve
-    from ycbench_agents.rollout import Trajectory
-    from ycbench_env import Config
-
-__all__ = ["Recording", "RunRequest", "demo", "run"]
-
+_RUNS: Final = Path("runs")
+_SHOWN: Final = 20  # lines about one matter
+_ENDINGS: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
 _DEMO_POLICIES: Final = ("random", "greedy")
 _DEMO_PRESETS: Final = ("default", "reference")
 _DEMO_SEEDS: Final = (1, 2, 3)
-_RUNS: Final = Path("runs")
+
+_Policies = Annotated[
+    tuple[str, ...],
+    SEVERAL,
+    Parameter(
+        name="--policy",
+        metavar="NAME...",
+        help=f"Names of policies: {', '.join(policy_names())}; or module:Class of your own.",
+    ),
+]
+_Model = Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")]
+_Url = Annotated[str | None, Parameter(name="--base-url", metavar="URL", help="Address of the model's server.")]
+_Workers = Annotated[
+    Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; one a processor if none is given.")
+]
+_Concurrency = Annotated[Count, Parameter(help="Episodes of language models to play at once.")]
+_Live = Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes a line a turn.")]
+_Folders = Annotated[Path, Parameter(help="Folders of runs, or folders with runs in them.")]
 
 
-@attrs.frozen
-class RunRequest:
-    """What ``ycbench run`` is asked for: the values of its options as they were written."""
-
-    policies: Sequence[str]
-    presets: Sequence[str]
-    files: Sequence[Path]
-    seeds: Sequence[str]
-    parameters: Sequence[str]
-    settings: Sequence[str]
-    max_turns: int | None
-    as_json: bool
-    quiet: bool
-
-
-@attrs.frozen
-class Recording:
-    """How the runs of ``ycbench run`` are kept.
-
-    Args:
-        model: What is said about a language model.
-        folder: Where the runs' folders go; None keeps only those of a language model, in ``runs``.
-        concurrency: How many are played at once.
-        live: Whether a terminal shows them as they go.
-    """
-
-    model: ModelOptions = attrs.field(factory=ModelOptions)
-    folder: Path | None = None
-    concurrency: int = 1
-    live: bool = True
-
-    def keeps(self, policies: Sequence[str]) -> bool:
-        """Return whether runs of these policies are kept."""
-        return self.folder is not None or LLM in policies
-
-
-def run(request: RunRequest, recording: Recording | None = None) -> int:
-    """Play the episodes, print their results and return the exit code.
+def run(  # noqa: PLR0913 -- one argument an option
+    *,
+    policy: _Policies = ("greedy",),
+    preset: Presets = (),
+    config: Files = (),
+    seeds: Seeds = ("1",),
+    param: Parameters = (),
+    settings: Settings = (),
+    max_turns: Annotated[Count | None, NO_DEFAULT, Parameter(help="Cut episodes off after so many turns.")] = None,
+    timeout: Annotated[Count, Parameter(metavar="SECONDS", help="Most time of an episode of a scripted policy.")] = 600,
+    model: _Model = None,
+    base_url: _Url = None,
+    system_prompt: Annotated[
+        Path | None, Parameter(metavar="FILE", help="File with a template of the model's system prompt.")
+    ] = None,
+    prices: Annotated[
+        tuple[Path, ...],
+        SEVERAL,
+        NO_DEFAULT,
+        Parameter(name="--prices", metavar="FILE...", help="TOML files with prices of models."),
+    ] = (),
+    header: Headers = (),
+    records: Annotated[
+        Path | None, Parameter(metavar="DIR", help="Keep the runs and their results there; llm always does, in runs.")
+    ] = None,
+    workers: _Workers = None,
+    concurrency: _Concurrency = DEFAULT_CONCURRENCY,
+    live: _Live = True,
+    as_json: JsonFlag = False,
+    quiet: Quiet = False,
+) -> int:
+    """Play every combination of policies, configurations and seeds, print the results and return the exit code.
 
     Raises:
-        UsageError: Something in the request cannot be used; nothing was played.
+        UsageError: An option cannot be used; nothing was played.
+        ConfigError: A configuration cannot be used.
+        PolicyError: There is no such policy, or it refuses a parameter.
     """
-    twice = [name for name in request.policies if request.policies.count(name) > 1]
-    if twice:
+    if twice := [name for name in policy if policy.count(name) > 1]:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
         raise UsageError(msg)
-    if LLM not in request.policies:
-        _refuse_model_options(recording)
-    if recording is not None and recording.keeps(request.policies):
-        return _run_recorded(request, recording)
-    configs = load_all(request.presets, request.files, request.settings)
-    rules, seeds = _rules(request, configs), read_seeds(request.seeds)
-    plans = make_plans(request.policies, list(configs), seeds)
-    _warn(request.policies, rules, configs, seeds)
-    still = request.quiet or any(asks_a_person(name, rules.parameters) for name in request.policies)
-    with watching(len(plans), quiet=still) as watcher:
-        suite = play_suite(plans, configs, watcher, rules)
-    if request.as_json:
-        from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
-
-        sys.stdout.write(suite_json(suite, configs, rules) + "\n")
-    else:
-        _print(suite, rules)
-    return _exit_code(suite)
-
-
-def _rules(request: RunRequest, configs: Mapping[str, Config]) -> Rules:
-    """Return what holds for all episodes of a request."""
-    overrides = overrides_for_all(request.presets, request.files, request.settings, configs)
-    return Rules(read_parameters(request.parameters), request.max_turns, overrides)
-
-
-def _warn(policies: Sequence[str], rules: Rules, configs: Mapping[str, Config], seeds: Sequence[int]) -> None:
-    """Say on stderr what is allowed and most likely not meant."""
-    if REPLAY in policies:
-        warn_of_other_episodes(rules.parameters, configs, seeds)
-
-
-def _run_recorded(request: RunRequest, recording: Recording) -> int:
-    """Play runs into folders, print what came of them and return the exit code."""
-    from ycbench_agents.cli.recorded.command import Matrix, play_matrix  # noqa: PLC0415 -- slow to import
-    from ycbench_agents.cli.recorded.playing import Watching  # noqa: PLC0415 -- as above
-    from ycbench_agents.cli.recorded.results import print_runs, runs_json, suite_of  # noqa: PLC0415 -- as above
-    from ycbench_agents.cli.report import print_overrides, suite_json  # noqa: PLC0415 -- imports rich
-
-    configs = load_all(request.presets, request.files, request.settings)
-    rules, seeds = _rules(request, configs), read_seeds(request.seeds)
-    _warn(request.policies, rules, configs, seeds)
-    matrix = Matrix(
-        policies=request.policies,
-        configs=configs,
-        seeds=seeds,
-        parameters=rules.parameters,
-        model=recording.model,
-        max_turns=request.max_turns,
-        folder=recording.folder or _RUNS,
-    )
-    runs = play_matrix(matrix, Watching(recording.concurrency, live=recording.live, quiet=request.quiet))
-    if request.as_json:
-        document = json.loads(suite_json(suite_of(runs), configs, rules))
-        sys.stdout.write(json.dumps({**document, "runs": runs_json(runs)}, indent=2, allow_nan=False) + "\n")
-    else:
-        print_overrides(rules.overrides)
-        print_runs(runs)
-    sys.stdout.flush()
-    runs.complain()
-    return runs.exit_code
-
-
-def _refuse_model_options(recording: Recording | None) -> None:
-    """Refuse options of a language model where none plays.
-
-    Raises:
-        UsageError: There are such options.
-    """
-    if recording is not None and not recording.model.is_empty:
+    if LLM not in policy and (model or base_url or system_prompt or prices or header):
         msg = "got options of a language model (--model, --base-url ...) and no --policy llm, which they are for"
         raise UsageError(msg)
+    import_from_here()
+    configs = load_all(preset, config, settings)
+    overrides = overrides_for_all(preset, config, settings, configs)
+    parameters = read_parameters(param)
+    suite = Suite(
+        name="run",
+        description="ycbench run",
+        policies=tuple(_policy(name, parameters, model, base_url, system_prompt, prices) for name in policy),
+        presets=tuple(SuitePreset(label, each) for label, each in configs.items()),
+        seeds=tuple(map(str, read_seeds(seeds))),
+        limits=Limits(seconds=timeout, max_turns=max_turns),
+        concurrency=concurrency,
+    )
+    if "replay" in policy:
+        _warn_of_other_episodes(parameters, configs, suite.seeds)
+    at_terminal = any(asks_a_person(name, parameters) for name in policy)
+    decided = [cast("JsonObject", {"key": o.key, "value": o.value, "origin": o.place}) for o in overrides]
+    with _folder(records or (_RUNS if LLM in policy else None)) as folder:
+        with telling_warnings(), watch(live=live, quiet=quiet or at_terminal, turns=not live) as progress:
+            interrupted = False
+            try:
+                play_suite(
+                    suite,
+                    folder,
+                    workers=1 if at_terminal else workers,
+                    headers=read_headers(header),
+                    progress=progress,
+                    measure=False,
+                    overrides=decided,
+                )
+            except KeyboardInterrupt:
+                interrupted = True
+        evaluation = read_evaluation(folder)
+        kept = records is not None or LLM in policy
+        if as_json:
+            rows = [_episode_json(each, kept=kept) for each in evaluation.episodes]
+            document = {**results_document(evaluation), "overrides": decided, "interrupted": interrupted}
+            print_json({**document, "episodes": rows})
+        else:
+            print_overrides(overrides)
+            print_evaluation(evaluation, with_episodes=True, kept=kept)
+        sys.stdout.flush()
+        return report_failures(evaluation.episodes, interrupted=interrupted, folder=folder if kept else None)
 
 
-def demo(out: Path, *, quiet: bool) -> int:
-    """Play the scripted policies, print their results, write them and a picture, and return the exit code.
+def _policy(  # noqa: PLR0913 -- one an option
+    name: str,
+    parameters: Mapping[str, object],
+    model: str | None,
+    base_url: str | None,
+    system_prompt: Path | None,
+    prices: Sequence[Path],
+) -> SuitePolicy:
+    """Return the row of a policy."""
+    plain = cast("JsonObject", plain_json(dict(parameters), "--param"))
+    if name != LLM:
+        return SuitePolicy(name, name, plain)
+    given = {"model": model, "base_url": base_url, "system_prompt": system_prompt}
+    if twice := sorted(plain.keys() & {key for key, value in given.items() if value is not None}):
+        msg = f"--param: got {twice[0]}, for which there is an option of its own, expected one of them"
+        raise UsageError(msg)
+    if system_prompt is not None:
+        try:
+            plain["system_prompt"] = read_file(system_prompt).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            msg = f"--system-prompt {system_prompt}: not UTF-8"
+            raise UsageError(msg) from None
+    return SuitePolicy(name, name, plain, model, base_url, tuple(prices))
+
+
+@contextlib.contextmanager
+def _folder(kept: Path | None) -> Generator[Path]:
+    """Give a folder that is kept, or a temporary one."""
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="ycbench-", ignore_cleanup_errors=True) as temporary:
+        yield Path(temporary)
+
+
+def read_headers(texts: Sequence[str]) -> dict[str, str]:
+    """Return the headers that the values of ``--header`` describe; values are shown in no error.
 
     Raises:
-        UsageError: A file cannot be written.
+        UsageError: One is no header.
     """
-    make_out_folder(out)
-    from ycbench_agents.figure import funds_curve, save_funds_figure  # noqa: PLC0415 -- imports matplotlib
+    headers: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            msg = f"--header: got a text without a name and a colon (number {number}), expected 'NAME: VALUE'"
+            raise UsageError(msg)
+        headers[name.strip()] = value.strip()
+    return headers
 
-    configs = load_all((), (), (), fallback=_DEMO_PRESETS)
-    rules = Rules(overrides=overrides_in_force(_DEMO_PRESETS[0], (), configs[_DEMO_PRESETS[0]]))
-    plans = make_plans(_DEMO_POLICIES, list(configs), _DEMO_SEEDS)
-    curves: list[FundsCurve] = []
 
-    def keep(plan: Plan, trajectory: Trajectory) -> None:
-        curves.append(funds_curve(trajectory, plan.preset, plan.policy))
+def import_from_here() -> None:
+    """Let a policy of one's own lie in the working directory, where an installed program does not look."""
+    here = str(Path.cwd())
+    if here not in sys.path:  # at the end, so that no file there hides a library
+        sys.path.append(here)
 
-    with watching(len(plans), quiet=quiet) as watcher:
-        suite = play_suite(plans, configs, watcher, keep=keep)
-    _print(suite, rules)
-    if curves:
-        from ycbench_agents.cli.report import suite_json  # noqa: PLC0415 -- imports rich
 
+def _warn_of_other_episodes(
+    parameters: Mapping[str, object], configs: Mapping[str, Config], seeds: Sequence[str]
+) -> None:
+    """Warn where a plan is replayed under a configuration or with a seed that it was not made for."""
+    from ycbench_agents.planner import plan_facts  # noqa: PLC0415 -- slow to import
+
+    path = parameters.get("path")
+    facts = plan_facts(path) if isinstance(path, str) else None
+    if facts is None:
+        return
+    other = [label for label, config in configs.items() if config.digest() != facts.config_digest]
+    if other:
+        warn(f"{path} is a plan for another configuration than {', '.join(other[:3])}: its funds will differ")
+    if other := [seed for seed in seeds if int(seed) != facts.seed]:
+        warn(f"{path} is a plan for seed {facts.seed}, not for {', '.join(other[:3])}: its funds will differ")
+
+
+# ---------------------------------------------------------------- results
+
+
+def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, kept: bool = True) -> None:
+    """Print the leaderboard, on request with a table of episodes above, and how much was played."""
+    statuses = [episode.status for episode in evaluation.episodes]
+    counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("failed", "missing") if status in statuses)
+    lines = [f"{statuses.count('finished')} of {len(statuses)} episodes finished{counts and f', {counts}'}"]
+    if (used := usage_of(evaluation.episodes)) is not None:
+        cost = "unknown cost" if used.cost_usd is None else f"${used.cost_usd:.2f}"
+        at_least = "at least " if used.unknown_turns or used.unknown_cost_turns else ""
+        tokens = "unknown" if used.tokens is None else f"{used.tokens:,}"
+        lines.append(f"language models: {used.turns:,} turns, {at_least}{tokens} tokens, {cost}")
+    if kept:
+        lines.append(f"results: {evaluation.folder / RESULTS_FILE}")
+    rows = leaderboard(evaluation)
+    any_failed = any(row.failed for row in rows)
+    headings = (
+        "policy",
+        "preset",
+        ">score",
+        *[">failed as 0"] * any_failed,
+        ">final funds",
+        ">run",
+        ">failed",
+        ">bankrupt",
+    )
+    board = new_table(*headings, gap=1)
+    for row in rows:
+        score = _amount(row.score_cents)
+        with_failed = [_amount(row.score_failed_as_zero_cents)] * any_failed
+        shown = score if row.is_complete else f"({score})"
+        counts = (f"{row.finished}/{row.planned}", row.failed, row.bankrupt)
+        values = (row.policy, row.preset, shown, *with_failed, _amount(row.final_funds_cents), *counts)
+        board.add_row(*[cell(value) for value in values])
+    parts: list[object] = [_episode_table(evaluation)] if with_episodes else []
+    print_parts(*parts, board, Text("\n").join(cell(line) for line in lines))  # pyright: ignore[reportArgumentType]
+
+
+def _amount(cents: int | None) -> str:
+    return "-" if cents is None else dollars(cents)
+
+
+def _episode_table(evaluation: Evaluation) -> object:
+    table = new_table("policy", "preset", ">seed", ">final funds", "outcome", ">turns", gap=1)
+    for episode in evaluation.episodes:
+        key, run = episode.key, episode.run
+        seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
+        turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
+        row = (key.policy, key.preset, seed, _amount(episode.final_funds_cents), _outcome(episode), turns)
+        table.add_row(*[cell(value) for value in row])
+    return table
+
+
+def _outcome(episode: Episode) -> str:
+    """Return what became of an episode, in words."""
+    if episode.status != "finished" or episode.run is None:
+        return episode.status
+    ending = _ENDINGS.get(episode.run.outcome.terminal_reason or "", "cut off")
+    last = _last_turn(episode.run)
+    return ending if ending == "survived" or last is None else f"{ending} on {last.sim_time[:10]}"
+
+
+def _last_turn(run: Run) -> TurnRecord | None:
+    last = None
+    for last in run.turns():  # noqa: B007 -- the last one is wanted
+        pass
+    return last
+
+
+def _episode_json(episode: Episode, *, kept: bool) -> dict[str, object]:
+    """Return an episode as ``--json`` shows it."""
+    outcome = episode.run.outcome if episode.status == "finished" and episode.run else None
+    return {
+        **attrs.asdict(episode.key),
+        "status": episode.status,
+        "reason": episode.reason,
+        "final_funds_cents": episode.final_funds_cents,
+        "score_cents": episode.score_cents,
+        "terminal_reason": None if outcome is None else outcome.terminal_reason,
+        "turns": None if outcome is None else outcome.turns,
+        "folder": str(episode.run.folder) if kept and episode.run else None,
+    }
+
+
+def report_failures(
+    episodes: Sequence[Episode], *, interrupted: bool, folder: Path | None, again: str = "ycbench resume"
+) -> int:
+    """Name failed and missing episodes on stderr and return the exit code: 130 after Ctrl-C, 1 if any, else 0.
+
+    Args:
+        episodes: The episodes that were asked for.
+        interrupted: Whether Ctrl-C ended the playing.
+        folder: Where they are kept, None for nowhere.
+        again: Command that goes on with them.
+    """
+    failed = [episode for episode in episodes if episode.status == "failed"]
+    missing = [episode for episode in episodes if episode.status == "missing"]
+    for episode in failed[:_SHOWN]:
+        complain(f"failed: {episode.key}: {episode.reason}")
+    if len(failed) > _SHOWN:
+        complain(f"failed: {len(failed) - _SHOWN} more")
+    if interrupted:
+        complain("interrupted")
+    groups: dict[tuple[str, str], list[str]] = {}
+    for episode in missing:
+        groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
+    for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
+        complain(f"not finished: {policy}, {preset}: seed {' '.join(dict.fromkeys(seeds))}")
+    if folder is not None and (failed or missing):
+        complain(f"go on with: {again} {folder}")
+    for episode in episodes:
+        if (hint := _hint(episode)) is not None:
+            complain(f"{episode.key}: {hint}")
+    return INTERRUPTED if interrupted else STOPPED if failed or missing else 0
+
+
+def _hint(episode: Episode) -> str | None:
+    """Return what to try where most replies of a model held nothing that could be run."""
+    if episode.run is None:
+        return None
+    total, turns = episode.run.outcome.totals.get("unusable_replies"), episode.run.outcome.turns or 0
+    useless = total.get("sum") if isinstance(total, dict) else None
+    if not isinstance(useless, int) or useless == 0 or 2 * useless <= turns:
+        return None
+    tools = episode.run.identity.settings.get("mode") == "tools"
+    advice = "; a model that calls no tools needs --param mode=text" if tools else ""
+    return f"{useless} of {turns} replies held nothing that could be run{advice}"
+
+
+# ---------------------------------------------------------------- resume and replay
+
+
+def runs_in(folders: Sequence[Path], command: str) -> Iterator[Run]:
+    """Yield the runs in folders: those that are runs, and those that hold some.
+
+    Raises:
+        UsageError: There is no run.
+        RunError: A run.json is damaged.
+    """
+    if not folders:
+        msg = f"{command}: got no folder, expected at least one, like ycbench {command} runs"
+        raise UsageError(msg)
+    for folder in folders:
+        own = (folder / RUN_FILE).exists()
+        found = [folder] if own else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
+        if not found:
+            got = f"a folder without {RUN_FILE}" if folder.is_dir() else "not a directory"
+            msg = f"{folder}: got {got}, expected the folder of a run, or one with runs in it"
+            raise UsageError(msg)
+        yield from (read_run(each) for each in found)
+
+
+def resume(  # noqa: PLR0913 -- one argument an option
+    *folders: _Folders,
+    policy: TrustedPolicy = None,
+    base_url: Annotated[
+        str | None, Parameter(name="--base-url", metavar="URL", help="Server that a key may be sent to.")
+    ] = None,
+    api_key_variable: Annotated[
+        str | None, Parameter(metavar="NAME", help="Variable whose key may be sent, besides OPENAI_API_KEY.")
+    ] = None,
+    header: Headers = (),
+    workers: _Workers = None,
+    concurrency: _Concurrency = DEFAULT_CONCURRENCY,
+    live: _Live = True,
+    quiet: Quiet = False,
+) -> int:
+    """Go on with evaluations and runs that were killed or stopped, print the results and return the exit code.
+
+    Raises:
+        UsageError: A folder holds no run.
+        PolicyError: Something that a record names has to be trusted by name.
+    """
+    import_from_here()
+    trusted = Trusted(policy, base_url, api_key_variable, read_headers(header))
+    whole = [folder for folder in folders if (folder / SUITE_FILE).exists()]
+    single = [folder for folder in folders if folder not in whole]
+    runs = list(runs_in(single, "resume")) if single or not folders else []
+    codes: list[int] = []
+    for folder in whole:
+        codes.append(_resume_evaluation(folder, trusted, workers, concurrency, live=live, quiet=quiet))
+        if INTERRUPTED in codes:
+            return INTERRUPTED
+    if runs:
+        interrupted, episodes = False, ()
+        with telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
+            try:
+                episodes = resume_runs(runs, trusted, workers=workers, concurrency=concurrency, progress=progress)
+            except KeyboardInterrupt:
+                interrupted = True
+        for episode in episodes:
+            if episode.run is not None:
+                sys.stdout.write(
+                    f"{printable(str(episode.run.folder))}: {_outcome(episode)} {_amount(episode.final_funds_cents)}\n"
+                )
+        sys.stdout.flush()
+        codes.append(report_failures(episodes, interrupted=interrupted, folder=None))
+    return max(codes)
+
+
+def _resume_evaluation(  # noqa: PLR0913 -- the options of resume
+    folder: Path, trusted: Trusted, workers: int | None, concurrency: int, *, live: bool, quiet: bool
+) -> int:
+    interrupted = False
+    with telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
+        try:
+            resume_evaluation(folder, trusted, workers=workers, concurrency=concurrency, progress=progress)
+        except KeyboardInterrupt:
+            interrupted = True
+    evaluation = read_evaluation(folder)
+    print_evaluation(evaluation, with_episodes=True)
+    sys.stdout.flush()
+    return report_failures(evaluation.episodes, interrupted=interrupted, folder=folder)
+
+
+def replay(
+    *folders: _Folders,
+    policy: TrustedPolicy = None,
+) -> int:
+    """Play recorded runs again, print for each whether all is as recorded, and return the exit code.
+
+    Raises:
+        UsageError: A folder holds no run.
+    """
+    import_from_here()
+    code = 0
+    with telling_warnings():
+        for run in runs_in(folders, "replay"):
+            try:
+                again = replaying_policy(run, Trusted(policy))
+                report = replay_run(run, again)
+            except (RunError, ValueError) as error:
+                complain(f"error: {error}")
+                code = STOPPED
+                continue
+            name = printable(str(run.folder))
+            if report.is_equal:
+                alone = "" if again else f"; the policy was not asked, --policy {run.identity.policy} trusts its code"
+                sys.stdout.write(f"{name}: {report.turns} turns, all as recorded{printable(alone)}\n")
+            else:
+                sys.stdout.write(f"{name}: differs (recorded | now)\n")
+                sys.stdout.writelines(f"  {printable(line)}\n" for line in report.differences[:10])
+                code = STOPPED
+    return code
+
+
+# ---------------------------------------------------------------- demo
+
+
+def demo(
+    *,
+    out: Annotated[Path, Parameter(metavar="DIR", help="Folder for funds.png and results.json.")] = Path("out"),
+    quiet: Quiet = False,
+) -> int:
+    """Play two policies, print the results, write them and a picture, and return the exit code.
+
+    Raises:
+        FileError: A file cannot be written.
+    """
+    from ycbench_agents.figure import save_funds_figure  # noqa: PLC0415 -- imports matplotlib
+
+    suite = Suite(
+        name="demo",
+        description="ycbench demo",
+        policies=tuple(SuitePolicy(name, name) for name in _DEMO_POLICIES),
+        presets=tuple(SuitePreset(label, config) for label, config in load_all(_DEMO_PRESETS, (), ()).items()),
+        seeds=tuple(map(str, _DEMO_SEEDS)),
+    )
+    with _folder(None) as folder:
+        interrupted = False
+        with telling_warnings(), watch(quiet=quiet) as progress:
+            try:
+                play_suite(suite, folder, progress=progress, measure=False)
+            except KeyboardInterrupt:
+                interrupted = True
+        evaluation = read_evaluation(folder)
+        print_evaluation(evaluation, with_episodes=True, kept=False)
         results, figure = out / "results.json", out / "funds.png"
-        _write(out, results, lambda part: write_ascii(part, suite_json(suite, configs, rules) + "\n"))
-        _write(out, figure, lambda part: save_funds_figure(curves, part))
-        sys.stdout.write(f"wrote {results} and {figure}\n")
-    return _exit_code(suite)
+        write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
+        if curves := [_curve(each) for each in evaluation.episodes if each.status == "finished"]:
+            save_funds_figure(curves, figure)
+            sys.stdout.write(f"wrote {results} and {figure}\n")
+        sys.stdout.flush()
+        return report_failures(evaluation.episodes, interrupted=interrupted, folder=None)
 
 
-def _write(out: Path, path: Path, write: Callable[[Path], object]) -> None:
-    """Replace a file in the folder of a demo.
+def _curve(episode: Episode):  # noqa: ANN202 -- FundsCurve, whose module imports matplotlib
+    from ycbench_agents.figure import FundsCurve  # noqa: PLC0415 -- as above
 
-    Raises:
-        UsageError: It cannot be written.
-    """
-    try:
-        replace_file(path, write)
-    except OSError as error:
-        reason = error.strerror or error
-        msg = f"--out {out}: cannot write {path}: {reason}; name a folder that can be written to"
-        raise UsageError(msg) from None
-
-
-def _print(suite: Suite, rules: Rules) -> None:
-    from ycbench_agents.cli.report import print_overrides, print_table  # noqa: PLC0415 -- imports rich
-
-    print_overrides(rules.overrides)
-    print_table(suite)
-
-
-def _exit_code(suite: Suite) -> int:
-    """Return the exit code, and say on stderr what is missing."""
-    if not suite.interrupted and suite.stop is None:
-        return 0
-    from ycbench_agents.cli.report import missing_lines  # noqa: PLC0415 -- imports rich
-
-    sys.stdout.flush()  # so that the complaint follows the results where both go to one place
-    complain("\n  ".join([_why(suite.stop), *missing_lines(suite.missing)]))
-    return INTERRUPTED if suite.stop is None else STOPPED
-
-
-def _why(stop: Stop | None) -> str:
-    """Return why a suite ended early."""
-    if stop is None:
-        return "interrupted"
-    return f"stopped: {stop.plan.policy}, {stop.plan.preset}, seed {stop.plan.seed}: {stop.reason}"
+    run = cast("Run", episode.run)
+    config = run.config()
+    start = dt.datetime.fromisoformat(str(run.identity.config["sim"]["start_date"]))  # pyright: ignore[reportArgumentType, reportIndexIssue, reportOptionalSubscript, reportCallIssue]
+    turns = list(run.turns())
+    return FundsCurve(
+        label=episode.key.policy,
+        preset=episode.key.preset,
+        policy=episode.key.policy,
+        seed=int(episode.key.seed),
+        times=(start, *[dt.datetime.fromisoformat(turn.sim_time) for turn in turns]),
+        funds_dollars=(config.world.initial_funds_cents / 100, *[turn.funds_cents / 100 for turn in turns]),
+        bankrupt=episode.is_bankrupt,
+    )

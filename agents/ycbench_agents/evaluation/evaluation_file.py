@@ -8,10 +8,10 @@ import attrs
 
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failure import EpisodeFailure
+from ycbench_agents.evaluation.old_suite import Suite
 from ycbench_agents.evaluation.player import PlayerIdentity
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.storing import store_json
-from ycbench_agents.evaluation.suite import Suite
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.strict_json import Table, find_table
 

@@ -12,7 +12,7 @@ from ycbench_agents.evaluation.settings_table import SuiteError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ycbench_agents.evaluation.suite import SuitePolicy
+    from ycbench_agents.evaluation.old_suite import SuitePolicy
 
 __all__ = ["pinned", "require_pinned"]
 

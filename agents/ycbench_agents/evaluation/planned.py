@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.episode import EpisodeKey
+    from ycbench_agents.evaluation.old_suite import Suite, SuitePreset
     from ycbench_agents.evaluation.player import PlayerIdentity
-    from ycbench_agents.evaluation.suite import Suite, SuitePreset
 
 __all__ = ["PlannedEpisode", "planned_episodes"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ycbench_agents.base import JsonObject, Policy
-    from ycbench_agents.evaluation.suite import SuitePolicy
+    from ycbench_agents.evaluation.old_suite import SuitePolicy
     from ycbench_agents.records.strict_json import Table
     from ycbench_env import Config
 

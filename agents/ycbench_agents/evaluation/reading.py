@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.failure import EpisodeFailure
     from ycbench_agents.evaluation.measured_evaluation import MeasuredEvaluation
     from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.planned import PlannedEpisode
     from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
     from ycbench_agents.evaluation.replay_watcher import ReplayWatcher
-    from ycbench_agents.evaluation.suite import Suite
     from ycbench_agents.records import RunRecord
 
 __all__ = ["Evaluation", "read_evaluation", "readable_run", "recorded_run"]

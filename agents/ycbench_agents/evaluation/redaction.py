@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
     from pathlib import Path
 
-    from ycbench_agents.evaluation.suite import Suite
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.suite_file import LoadedSuite
 
 __all__ = ["NOT_SHOWN", "Redaction"]

@@ -10,9 +10,16 @@ from urllib.parse import urlsplit
 import attrs
 
 from ycbench_agents.evaluation.heldout import MANY_TO_GUESS, SeedHash, secret_seeds
+from ycbench_agents.evaluation.old_suite import (
+    DEFAULT_CONCURRENCY,
+    LIMITS_MOST,
+    Limits,
+    Suite,
+    SuitePolicy,
+    SuitePreset,
+)
 from ycbench_agents.evaluation.pinning import pinned
 from ycbench_agents.evaluation.settings_table import SettingsTable, SuiteError
-from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LIMITS_MOST, Limits, Suite, SuitePolicy, SuitePreset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

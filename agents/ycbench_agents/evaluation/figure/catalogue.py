@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.figure.cells import Grid
     from ycbench_agents.evaluation.measurement import RunMeasures
-    from ycbench_agents.evaluation.suite import Suite
+    from ycbench_agents.evaluation.old_suite import Suite
 
 __all__ = ["FigurePlan", "figure_plans"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.base import JsonObject
     from ycbench_agents.evaluation.episode import Episode
-    from ycbench_agents.evaluation.suite import Suite, SuitePolicy
+    from ycbench_agents.evaluation.old_suite import Suite, SuitePolicy
 
 __all__ = ["KEEP_TURNS", "context_lines"]
 

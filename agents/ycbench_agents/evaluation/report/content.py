@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.reading import Evaluation
     from ycbench_agents.evaluation.report.drawing import DrawFigures
     from ycbench_agents.evaluation.report.result import PresetResults
-    from ycbench_agents.evaluation.suite import Suite
 
 __all__ = ["DEFAULT_BASELINE", "TIMES", "Report", "ReportError", "report_of", "require_policy"]
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ycbench_agents.evaluation.episode import Episode
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.report.result import PresetResults
-    from ycbench_agents.evaluation.suite import Suite
 
 __all__ = ["DrawFigures", "DrawnFigures", "caption_of", "drawn_figures", "key_of"]
 

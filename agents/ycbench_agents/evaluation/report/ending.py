@@ -9,8 +9,8 @@ from ycbench_agents.evaluation.report.part import Table, figures, words
 
 if TYPE_CHECKING:
     from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.report.result import PolicyResults, PresetResults
-    from ycbench_agents.evaluation.suite import Suite
     from ycbench_env import Config
 
 __all__ = ["ENDING_READING", "cut_off_texts", "ending_table", "turn_limit"]

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ycbench_agents.evaluation.old_results import told_reason
 from ycbench_agents.evaluation.provenance import counted_commits, run_origins
 from ycbench_agents.evaluation.report.cell import count_cell, text_cell
 from ycbench_agents.evaluation.report.ending import turn_limit
 from ycbench_agents.evaluation.report.part import Part, Table, figures, words
 from ycbench_agents.evaluation.report.result import tally_of
-from ycbench_agents.evaluation.results import told_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ycbench_agents.evaluation.episode import Episode
+    from ycbench_agents.evaluation.old_suite import Suite, SuitePolicy
     from ycbench_agents.evaluation.player import PlayerIdentity
     from ycbench_agents.evaluation.provenance import Provenance
-    from ycbench_agents.evaluation.suite import Suite, SuitePolicy
     from ycbench_agents.records import RunOrigin
     from ycbench_agents.records.record import GitState
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from ycbench_agents.evaluation.old_results import sample_of
 from ycbench_agents.evaluation.ranking import exact_score_cents, rank
-from ycbench_agents.evaluation.results import sample_of
 from ycbench_agents.evaluation.statistic import GroupSummary, Sample, Tally, Tiers, group_summary, spread_of, tiers
 from ycbench_agents.evaluation.statistic.sample import seed_means
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import Episode, EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
-    from ycbench_agents.evaluation.suite import Suite
+    from ycbench_agents.evaluation.old_suite import Suite
 
 __all__ = ["PolicyResults", "PresetResults", "preset_results", "tally_of"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ycbench_agents.evaluation.episode import EpisodeKey
-    from ycbench_agents.evaluation.suite import Suite, SuitePreset
+    from ycbench_agents.evaluation.old_suite import Suite, SuitePreset
     from ycbench_agents.evaluation.validation.check import Check
     from ycbench_agents.evaluation.validation.evidence import Evidence
     from ycbench_agents.evaluation.validation.rules import Rules, SuiteRule

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.evaluation_file import key_dict
+from ycbench_agents.evaluation.old_results import results_document
 from ycbench_agents.evaluation.provenance import run_origins
-from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.validation.check import judged, not_applicable
 from ycbench_agents.evaluation.validation.digest import json_digest
 from ycbench_agents.evaluation.validation.evidence import RunFacts

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from ycbench_agents.evaluation.heldout import MANY_TO_GUESS
-from ycbench_agents.evaluation.results import results_document
+from ycbench_agents.evaluation.old_results import results_document
 from ycbench_agents.evaluation.validation.check import judged, not_applicable
 from ycbench_agents.records import RecordError
 from ycbench_agents.records.difference import json_differences

@@ -10,7 +10,7 @@ from ycbench_agents.evaluation.validation.digest import json_digest
 
 if TYPE_CHECKING:
     from ycbench_agents.base import JsonObject
-    from ycbench_agents.evaluation.suite import Suite
+    from ycbench_agents.evaluation.old_suite import Suite
 
 __all__ = ["Limits", "Replay", "Rules", "SuiteRule", "Telemetry"]
 

@@ -28,8 +28,8 @@ from ycbench_agents.evaluation.measurement import (
     TokenUse,
     Transport,
 )
+from ycbench_agents.evaluation.old_suite import Suite, SuitePolicy, SuitePreset
 from ycbench_agents.evaluation.report.result import PresetResults, preset_results
-from ycbench_agents.evaluation.suite import Suite, SuitePolicy, SuitePreset
 from ycbench_agents.records.reading import RunRecord
 from ycbench_agents.records.record import RunIdentity, RunOrigin, RunOutcome
 from ycbench_env import load_config

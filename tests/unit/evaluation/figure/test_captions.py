@@ -11,9 +11,9 @@ from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation.episode import Episode, EpisodeKey
 from ycbench_agents.evaluation.figure import applied, figure_plans
 from ycbench_agents.evaluation.measurement import RunMeasures
+from ycbench_agents.evaluation.old_suite import Suite, SuitePolicy
 from ycbench_agents.evaluation.report.drawing import caption_of, drawn_figures
 from ycbench_agents.evaluation.report.result import PresetResults
-from ycbench_agents.evaluation.suite import Suite, SuitePolicy
 from ycbench_agents.records.reading import RunRecord
 
 

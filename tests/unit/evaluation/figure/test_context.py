@@ -12,7 +12,7 @@ from ycbench_agents.evaluation.episode import Episode, EpisodeKey
 from ycbench_agents.evaluation.figure import figure_plans, funds_by_context
 from ycbench_agents.evaluation.figure.column import texts
 from ycbench_agents.evaluation.measurement import RunMeasures
-from ycbench_agents.evaluation.suite import Suite, SuitePolicy
+from ycbench_agents.evaluation.old_suite import Suite, SuitePolicy
 from ycbench_agents.records.reading import RunRecord
 
 

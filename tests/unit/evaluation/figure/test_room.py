@@ -26,7 +26,7 @@ from ycbench_agents.evaluation.figure.canvas import Frame
 from ycbench_agents.evaluation.figure.cells import Grid, grid_room
 from ycbench_agents.evaluation.figure.lettering import text_width
 from ycbench_agents.evaluation.measurement import RunMeasures
-from ycbench_agents.evaluation.suite import Suite
+from ycbench_agents.evaluation.old_suite import Suite
 
 MODELS = ("claude-opus-4.6", "gemini-3-flash-preview", "gpt-5.4-mini", "gpt-5.4-nano")
 LONG = tuple(f"a policy of forty letters for {one:>02} ingredients"[:40] for one in range(12))

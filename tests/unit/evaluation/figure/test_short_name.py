@@ -13,9 +13,9 @@ from ycbench_agents.evaluation.figure import applied, figure_plans, short_names,
 from ycbench_agents.evaluation.figure.column import seed_names
 from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, fitted, text_width
 from ycbench_agents.evaluation.measurement import RunMeasures
+from ycbench_agents.evaluation.old_suite import Suite
 from ycbench_agents.evaluation.report.drawing import drawn_figures
 from ycbench_agents.evaluation.report.result import PresetResults
-from ycbench_agents.evaluation.suite import Suite
 
 QWEN = {
     "Qwen/Qwen3-235B-A22B-thinking-2507": "235B\u2026thinking",

@@ -27,9 +27,9 @@ from ycbench_agents.evaluation.measurement import (
     TokenUse,
     Transport,
 )
+from ycbench_agents.evaluation.old_suite import Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.evaluation.provenance import Provenance
 from ycbench_agents.evaluation.reading import Evaluation
-from ycbench_agents.evaluation.suite import Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.records import RunRecord
 from ycbench_agents.records.record import GitState, RunIdentity, RunOrigin, RunOutcome
 from ycbench_env import load_config

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from conftest import Bench, MakeRun
 
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.report import Report
     from ycbench_agents.evaluation.report.result import PresetResults
-    from ycbench_agents.evaluation.suite import Suite
 
 
 def no_figures(suite: Suite, results: PresetResults, place: int) -> DrawnFigures:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ycbench_agents.evaluation.old_results import leaderboard
 from ycbench_agents.evaluation.ranking import exact_score_cents
 from ycbench_agents.evaluation.report import report_of
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
-from ycbench_agents.evaluation.results import leaderboard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.episode import EpisodeKey
     from ycbench_agents.evaluation.measurement import RunMeasures
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.reading import Evaluation
     from ycbench_agents.evaluation.report.result import PresetResults
     from ycbench_agents.evaluation.running import PlayedEvaluation
-    from ycbench_agents.evaluation.suite import Suite
 
 
 class Played(Protocol):

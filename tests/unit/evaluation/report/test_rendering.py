@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from conftest import Bench, MakeRun
 
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.report import Report
     from ycbench_agents.evaluation.report.result import PresetResults
     from ycbench_agents.evaluation.running import PlayedEvaluation
-    from ycbench_agents.evaluation.suite import Suite
 
 EVIL = "<script>alert('1')</script>|`x`\n&<b onload=x>"
 VOID = {"meta", "br", "img", "link"}

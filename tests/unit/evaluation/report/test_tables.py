@@ -12,21 +12,21 @@ import scipy
 from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.heldout import SeedHash
 from ycbench_agents.evaluation.measurement import TokenUse, Transport
+from ycbench_agents.evaluation.old_suite import Limits
 from ycbench_agents.evaluation.report import ReportError, report_of
 from ycbench_agents.evaluation.report.cell import cost_cell, percent_cell
 from ycbench_agents.evaluation.report.comparison import times
 from ycbench_agents.evaluation.report.drawing import DrawnFigures
 from ycbench_agents.evaluation.report.origin import origin_part
-from ycbench_agents.evaluation.suite import Limits
 from ycbench_agents.records.record import GitState, RunOrigin
 
 if TYPE_CHECKING:
     from conftest import Bench, MakeRun
 
+    from ycbench_agents.evaluation.old_suite import Suite
     from ycbench_agents.evaluation.report import Report
     from ycbench_agents.evaluation.report.part import Section, Table
     from ycbench_agents.evaluation.report.result import PresetResults
-    from ycbench_agents.evaluation.suite import Suite
 
 
 def section(report: Report, key: str) -> Section:

@@ -1,0 +1,219 @@
+"""From a row of a suite, or the record of a run, to the policy that plays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+import attrs
+
+from ycbench_agents.base import DeliberatingPolicy, JsonObject, Policy
+from ycbench_agents.evaluation.results import Player
+from ycbench_agents.evaluation.suite import LLM, SuiteError, SuitePolicy, SuitePreset
+from ycbench_agents.registry import PolicyError, make_policy
+from ycbench_agents.runs import Run, RunIdentity
+from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
+from ycbench_env import load_config
+
+__all__ = [
+    "Trusted",
+    "asks_a_person",
+    "build_policy",
+    "has_own_code",
+    "model_player",
+    "recorded_policy",
+    "replaying_policy",
+    "require_trust",
+    "waits_for_answers",
+]
+
+_HUMAN: Final = "human"
+_REPLAY: Final = "replay"
+_USUAL_KEY: Final = "OPENAI_API_KEY"
+_THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
+
+
+def _inner(name: str, parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the policies that a policy plays: itself, and those within a mixture."""
+    return (name, *named_policies(parameters)) if name == "mixture" else (name,)
+
+
+def has_own_code(name: str, parameters: Mapping[str, object]) -> bool:
+    """Return whether a policy is a class of one's own, or a mixture with one."""
+    return any(":" in each for each in _inner(name, parameters))
+
+
+def asks_a_person(name: str, parameters: Mapping[str, object]) -> bool:
+    """Return whether a policy asks at the terminal."""
+    return _HUMAN in _inner(name, parameters)
+
+
+def waits_for_answers(policy: Policy) -> bool:
+    """Return whether a policy waits for answers from outside; a mixture does where one of its policies does."""
+    return policy.waits if isinstance(policy, MixturePolicy) else isinstance(policy, DeliberatingPolicy)
+
+
+def model_player(
+    policy: SuitePolicy,
+    preset: SuitePreset,
+    model: str | None = None,
+    base_url: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Player:
+    """Return who plays a policy that asks a language model.
+
+    Args:
+        policy: Row of the suite.
+        preset: Configuration that it plays.
+        model: Name of the model where the row has none.
+        base_url: Address of its server, likewise; None for OPENAI_BASE_URL, or OpenAI's.
+        headers: HTTP headers; only their names are recorded.
+
+    Raises:
+        SuiteError: It names no model, or something in it cannot be used.
+        MissingExtraError: The package ``openai`` is not installed.
+    """
+    from ycbench_agents.llm.client import ModelError, api_key  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.settings import settings_for  # noqa: PLC0415 -- as above
+
+    # The package openai would read the variable by itself; a run says which server it has asked.
+    given: dict[str, object] = {
+        "model": policy.model or model,
+        "base_url": policy.base_url or base_url or os.environ.get("OPENAI_BASE_URL", "").strip(),
+        "extra_headers": dict(headers or {}),
+    }
+    given = {name: value for name, value in given.items() if value and name not in policy.parameters}
+    place = f"policy {policy.label!r}"
+    if "model" not in {*policy.parameters, *given}:
+        msg = f"{place}: got no model, expected the name of one as its server knows it, like --model gpt-4.1-mini"
+        raise SuiteError(msg)
+    try:
+        settings = settings_for(preset.config, {**given, **policy.parameters})
+        api_key(settings)  # a missing key is an error before anything is played
+        one = LLMPolicy(settings, preset.config, load_prices(*policy.prices))
+    except (ModelError, ValueError) as error:
+        msg = f"{place}: {error}"
+        raise SuiteError(msg) from None
+    return Player(policy.label, preset.label, one.public_settings, one.model, deliberates=True)
+
+
+def build_policy(identity: RunIdentity, headers: Mapping[str, str] | None = None) -> Policy:
+    """Return a new policy for a run.
+
+    Args:
+        identity: The run.
+        headers: HTTP headers of a language model's server.
+
+    Raises:
+        PolicyError: There is no such policy, or it refuses a parameter.
+        FileError: Settings of a model cannot be used.
+    """
+    if identity.policy != LLM:
+        return make_policy(identity.policy, **_parameters(identity))
+    from ycbench_agents.llm.policy import LLMPolicy, recorded_settings  # noqa: PLC0415 -- slow to import
+
+    settings, prices = recorded_settings(identity.settings, headers=headers)
+    return LLMPolicy(settings, load_config(identity.config, environ={}), prices)
+
+
+def _parameters(identity: RunIdentity) -> JsonObject:
+    parameters = identity.settings.get("parameters", {})
+    return parameters if isinstance(parameters, dict) else {}
+
+
+# ---------------------------------------------------------------- records from anybody
+
+
+@attrs.frozen
+class Trusted:
+    """What a person repeats when a record is gone on with: a record is data, and may come from anybody.
+
+    Args:
+        policy: A policy whose code may run: a class of one's own, a mixture with one, or ``replay`` of a file.
+        base_url: Address of a server that a key may be sent to.
+        api_key_variable: Environment variable whose key may be sent, besides OPENAI_API_KEY.
+        headers: HTTP headers for the server; records hold their names only.
+    """
+
+    policy: str | None = None
+    base_url: str | None = None
+    api_key_variable: str | None = None
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
+
+
+def _foreign(identity: RunIdentity, trusted: Trusted) -> Sequence[str]:
+    """Return which code, server or file a record names that nobody has said to trust."""
+    name, parameters = identity.policy, _parameters(identity)
+    if name in {trusted.policy, LLM}:
+        return ()
+    inner = _inner(name, parameters)
+    found = [each for each in inner if ":" in each] + [each for each in inner[1:] if each in {LLM, _REPLAY}]
+    return [*found, _REPLAY] if name == _REPLAY and "path" in parameters else found
+
+
+def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> None:
+    """Refuse to run code, to open files and to send keys that only a record names.
+
+    OpenAI's own server gets its usual key, and a server on this machine any.
+
+    Raises:
+        PolicyError: Something has to be repeated; the message has the options to write.
+    """
+    if foreign := _foreign(identity, trusted):
+        msg = (
+            f"{place}: its policy {identity.policy!r} would run {' and '.join(foreign)}, which may be anything; say "
+            f"that you trust it with --policy {identity.policy}"
+        )
+        raise PolicyError(msg)
+    if identity.policy != LLM:
+        return
+    from ycbench_agents.llm.policy import recorded_settings  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.llm.settings import OPENAI_URL, is_openai  # noqa: PLC0415 -- as above
+
+    settings, _ = recorded_settings(identity.settings, headers=trusted.headers)
+    variable, address = settings.api_key_variable, settings.base_url or OPENAI_URL
+    host = urlsplit(address).hostname or ""
+    if host in _THIS_MACHINE or not os.environ.get(variable):
+        return
+    needed = [] if variable in {_USUAL_KEY, trusted.api_key_variable} else [f"--api-key-variable {variable}"]
+    if trusted.base_url != address and not is_openai(host):
+        needed.append(f"--base-url {address}")
+    if needed:
+        msg = (
+            f"{place}: the record says to send the key in {variable} to {host}; if that is what you want, say so: "
+            f"{' '.join(needed)}"
+        )
+        raise PolicyError(msg)
+
+
+def recorded_policy(run: Run, trusted: Trusted) -> Policy:
+    """Return a policy like the one that played a run, to go on with it.
+
+    Raises:
+        PolicyError: It cannot be made again, or something has to be repeated.
+    """
+    require_trust(run.identity, trusted, run.folder)
+    try:
+        return build_policy(run.identity, trusted.headers)
+    except (TypeError, ValueError) as error:
+        msg = f"{run.folder}: its policy {run.identity.policy!r} cannot be made again: {error}"
+        raise PolicyError(msg) from None
+
+
+def replaying_policy(run: Run, trusted: Trusted) -> Policy | None:
+    """Return a policy that recalls what a run recorded; None where its code would have to be trusted.
+
+    Raises:
+        PolicyError: It cannot be made again.
+    """
+    if _foreign(run.identity, trusted):
+        return None
+    try:
+        return build_policy(run.identity)  # one that recalls sends nothing
+    except (TypeError, ValueError) as error:
+        msg = f"{run.folder}: its policy {run.identity.policy!r} cannot be made again: {error}"
+        raise PolicyError(msg) from None
