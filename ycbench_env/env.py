@@ -6,34 +6,27 @@ import copy
 import functools
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
 import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
 
 from ycbench_env.actions import grammar_for
 from ycbench_env.config import Config, load_config
 from ycbench_env.errors import ConfigError, StateError
 from ycbench_env.generator import checked_seed, initial_state
-from ycbench_env.observation import TurnReport, observe
-from ycbench_env.observation.info import make_info
+from ycbench_env.observation import Observation, TurnReport, observe
+from ycbench_env.observation.info import Info, make_info
 from ycbench_env.reward import reward
 from ycbench_env.spaces import CommandSpace, observation_space
 from ycbench_env.termination import is_terminated, is_truncated
-from ycbench_env.turn import play_turn
+from ycbench_env.turn import ScratchpadHandler, play_turn
 from ycbench_env.types.digests import StateDigests
 from ycbench_env.types.state import State
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    from gymnasium.envs.registration import EnvSpec
-    from numpy.typing import NDArray
-
-    from ycbench_env.observation import Observation
-    from ycbench_env.observation.info import Info
-    from ycbench_env.turn import ScratchpadHandler
 
 __all__ = ["YCBenchEnv"]
 

@@ -5,12 +5,24 @@ Source: Y-2, K-1. Two seeds: the run seed makes the market, the world seed (1, o
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from operator import index
-from typing import TYPE_CHECKING, Final, NamedTuple, assert_never, cast
+from typing import Final, NamedTuple, SupportsIndex, assert_never, cast
 
 import attrs
 
-from ycbench_env.config import Beta, Constant, Normal, Triangular, Uniform
+from ycbench_env.config import (
+    Beta,
+    Config,
+    Constant,
+    Distribution,
+    Normal,
+    SalaryTier,
+    Triangular,
+    Uniform,
+    WorldConfig,
+)
 from ycbench_env.errors import SeedError
 from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
@@ -20,13 +32,6 @@ from ycbench_env.rules.standing import client_tier_index
 from ycbench_env.text import shown
 from ycbench_env.types.state import TASKS_A_SLOT, Calendar, Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from typing import SupportsIndex
-
-    from ycbench_env.config import Config, Distribution, SalaryTier, WorldConfig
 
 __all__ = [
     "DrawnTask",

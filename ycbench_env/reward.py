@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ycbench_env.types.state import State
 from ycbench_env.units import CENTS_PER_DOLLAR
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import State
 
 __all__ = ["reward"]
 

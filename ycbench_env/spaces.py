@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, cast
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
     ChoiceKind,
+    CommandSpec,
     DateKind,
+    Grammar,
     IdKind,
     IntegerKind,
+    Kind,
     MonthKind,
     NamesKind,
+    OptionSpec,
     TextKind,
     format_command,
     parse_turn,
 )
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from ycbench_env.actions import CommandSpec, Grammar, Kind, OptionSpec
-    from ycbench_env.types.command import Command
+from ycbench_env.types.command import Command
 
 __all__ = ["CommandSpace", "UnicodeText", "observation_space"]
 

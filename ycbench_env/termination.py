@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import State
+from ycbench_env.types.state import State
 
 __all__ = ["is_terminated", "is_truncated"]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from json import encoder
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 __all__ = ["Json", "JsonObject", "printable", "shown", "text_json", "to_json"]
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import attrs
 
-from ycbench_env.actions import grammar_for, help_text, parse_turn
+from ycbench_env.actions import ParsedCommand, grammar_for, help_text, parse_turn
 from ycbench_env.observation import Answer, TurnReport, encoded_answer
-from ycbench_env.text import to_json
+from ycbench_env.text import JsonObject, to_json
 from ycbench_env.transition import advance, refusal_after_end, transition
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Help, ReadScratchpad, WriteScratchpad
+from ycbench_env.types.event import Event
 from ycbench_env.types.evolve import evolve
-
-if TYPE_CHECKING:
-    from ycbench_env.actions import ParsedCommand
-    from ycbench_env.text import JsonObject
-    from ycbench_env.types.event import Event
-    from ycbench_env.types.state import State
+from ycbench_env.types.state import State
 
 __all__ = ["MAX_ANSWERS_LENGTH", "MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
 

@@ -4,9 +4,9 @@ Nothing here reads a field marked "Hidden.".
 """
 
 from ycbench_env.observation.answers import answer, encoded_answer
+from ycbench_env.observation.events import wake_event
+from ycbench_env.observation.info import MAX_JSON_LENGTH, Answer, TurnReport, cut_text
 from ycbench_env.observation.observe import MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH, Observation, observe
-from ycbench_env.observation.report import MAX_JSON_LENGTH, Answer, TurnReport, cut_text
-from ycbench_env.observation.wake import wake_event
 
 __all__ = [
     "MAX_JSON_LENGTH",

@@ -5,13 +5,12 @@ Nothing in this package reads a field marked "Hidden.". Every call makes fresh o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from ycbench_env.observation.levels import level, percent, quantity
-from ycbench_env.observation.listing import browse_market
-from ycbench_env.observation.money import finance_ledger, report_monthly
-from ycbench_env.observation.wake import event_type, wake_event, wake_json
-from ycbench_env.text import to_json
+from ycbench_env.observation.events import event_type, wake_event, wake_json
+from ycbench_env.observation.finance import finance_ledger, report_monthly
+from ycbench_env.rules.number import round_double
+from ycbench_env.text import Json, JsonObject, to_json
 from ycbench_env.types.command import (
     AcceptTask,
     AssignTask,
@@ -30,13 +29,10 @@ from ycbench_env.types.command import (
     Resume,
 )
 from ycbench_env.types.event import PayrollPaid
+from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.state import MarketTask, State, Task
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
-
-if TYPE_CHECKING:
-    from ycbench_env.text import Json, JsonObject
-    from ycbench_env.types.outcome import Outcome
-    from ycbench_env.types.state import MarketTask, State, Task
 
 __all__ = ["answer", "encoded_answer"]
 
@@ -350,3 +346,82 @@ def _resumed(state: State, before: State, outcome: Outcome) -> tuple[JsonObject,
     output_json = to_json(output).replace('"wake_events":[]', f'"wake_events":[{told}]')
     output["wake_events"] = [wake_event(event) for event in events]
     return output, output_json
+
+
+# ---- the market
+
+
+class MarketPage(NamedTuple):
+    """A page of the market.
+
+    Args:
+        total: How many listed tasks match.
+        offset: How many of them come before the page.
+        limit: How many the page may have.
+        tasks: The page.
+    """
+
+    total: int
+    offset: int
+    limit: int
+    tasks: list[MarketTask]
+
+
+def market_page(state: State, command: BrowseMarket) -> MarketPage:
+    """Return the page that was asked for of the listed tasks that match, by default of those acceptable now.
+
+    Source: answers (market browse), K-3.
+    """
+    shows_all = state.config.world.market_browse_scope == "all"
+    rows = list(state.market_by_reward) if shows_all else _acceptable(state)
+    if command.domain is not None:
+        domain = DOMAINS.index(command.domain)
+        rows = [task for task in rows if domain in task.domains]
+    if command.reward_min_cents is not None:
+        rows = [task for task in rows if task.reward_cents >= command.reward_min_cents]
+    if command.required_prestige_lte is not None:
+        rows = [task for task in rows if task.required_prestige <= command.required_prestige_lte]
+    offset = command.offset or 0
+    limit = state.config.world.market_browse_default_limit if command.limit is None else command.limit
+    return MarketPage(len(rows), offset, limit, rows[offset : offset + limit])
+
+
+def _acceptable(state: State) -> list[MarketTask]:
+    """Return the listed tasks that could be accepted now, best paid first."""
+    trust: dict[str | None, int] = {client.name: client.trust_milli // 1000 for client in state.clients}
+    floors = [milli // 1000 for milli in state.counted_prestige_milli]
+    return [
+        task
+        for _, first, others, prestige, needed_trust, client_name, task in state.gates
+        if prestige <= floors[first]
+        and (not needed_trust or needed_trust <= trust[client_name])
+        and (not others or all(prestige <= floors[domain] for domain in others))
+    ]
+
+
+def browse_market(state: State, command: BrowseMarket) -> tuple[JsonObject, str]:
+    """Return the answer to ``market browse``, and the same as JSON."""
+    total, offset, limit, tasks = market_page(state, command)
+    rows = ",".join([task.listing_json for task in tasks])
+    return (
+        {"total": total, "offset": offset, "limit": limit, "tasks": [task.listing() for task in tasks]},
+        f'{{"total":{total},"offset":{offset},"limit":{limit},"tasks":[{rows}]}}',
+    )
+
+
+# ---- stored integers as the decimals that answers show
+
+
+def level(milli: int) -> float:
+    """Return a prestige, trust or delta with 3 places."""
+    return milli / 1000
+
+
+def quantity(value_e4: int) -> float:
+    """Return a quantity or skill boost with 4 places."""
+    return value_e4 / 10_000
+
+
+def percent(part: int, whole: int) -> float:
+    """Return a share in percent with 2 places; 0 of nothing is 0."""
+    return round_double(part / whole * 100, 100) / 100 if whole else 0.0

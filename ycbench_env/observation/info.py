@@ -1,17 +1,125 @@
-"""The info dictionary of a step: what tools want to know beside the observation. Source: Y-9."""
+"""What a turn reports: the answers to its commands, the events since the last turn, and the info of a step.
+
+Source: Y-9.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import Final, TypedDict
 
-from ycbench_env.observation.wake import wake_event
+import attrs
 
-if TYPE_CHECKING:
-    from ycbench_env.observation.report import TurnReport
-    from ycbench_env.text import JsonObject
-    from ycbench_env.types.state import State
+from ycbench_env.observation.events import wake_event, wake_json
+from ycbench_env.text import JsonObject, text_json
+from ycbench_env.types.event import Event
+from ycbench_env.types.state import State
 
-__all__ = ["Info", "Result", "make_info"]
+__all__ = [
+    "MAX_COMMAND_ECHO",
+    "MAX_JSON_LENGTH",
+    "Answer",
+    "Info",
+    "Result",
+    "TurnReport",
+    "cut_text",
+    "make_info",
+]
+
+MAX_JSON_LENGTH: Final = 262_144
+"""Longest ``events`` and ``results`` text of an observation, in characters."""
+
+MAX_COMMAND_ECHO: Final = 400
+"""Longest piece of a command that an observation repeats, in characters."""
+
+_ROOM: Final = MAX_JSON_LENGTH - 64  # the rest is for the brackets and a mark that something was cut
+
+
+def cut_text(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters; an over-long one ends in a visible mark."""
+    if len(text) <= limit:
+        return text
+    mark = f"… [cut: {len(text) - limit} characters and more]"
+    return text[: max(0, limit - len(mark))] + mark[:limit]
+
+
+@attrs.frozen(slots=False)
+class Answer:
+    """A command and what was answered.
+
+    Args:
+        command: The command as the agent wrote it.
+        ok: Whether it was carried out.
+        output: The answer; ``{"error": text}`` when not ok.
+        output_json: The same as compact JSON.
+    """
+
+    command: str
+    ok: bool
+    output: JsonObject
+    output_json: str
+
+    @property
+    def echo(self) -> str:
+        """The command, cut."""
+        return self.command if len(self.command) <= MAX_COMMAND_ECHO else cut_text(self.command, MAX_COMMAND_ECHO)
+
+
+@attrs.frozen(slots=False)
+class TurnReport:
+    """What the observation after a turn tells besides the state.
+
+    Args:
+        answers: One for each command, in order.
+        events: What happened while time moved in the turn, in order.
+        forced_advance: Whether the environment moved time by itself (Y-9).
+    """
+
+    answers: tuple[Answer, ...] = ()
+    events: tuple[Event, ...] = ()
+    forced_advance: bool = False
+
+    def events_json(self) -> str:
+        """Return the events as a JSON list."""
+        if not self.events:
+            return "[]"
+        room = _ROOM
+        kept: list[str] = []
+        for index, event in enumerate(self.events):
+            text = wake_json(event)
+            if len(text) > room:
+                kept.append(f'{{"type":"cut","cut_events":{len(self.events) - index}}}')
+                break
+            kept.append(text)
+            room -= len(text) + 1
+        return f"[{','.join(kept)}]"
+
+    def results_json(self) -> str:
+        """Return the answers as a JSON list of {"command", "ok", "output"}.
+
+        When the list is longer than MAX_JSON_LENGTH, outputs that no longer fit become ``{"cut": characters}``, and
+        answers for which even that has no room are counted in a last element ``{"cut_results": number}``.
+        """
+        whole = ",".join([_result_json(answer, answer.output_json) for answer in self.answers])
+        return f"[{whole if len(whole) <= _ROOM else self._shortened_results()}]"
+
+    def _shortened_results(self) -> str:
+        room = _ROOM
+        kept: list[str] = []
+        for index, answer in enumerate(self.answers):
+            text = _result_json(answer, answer.output_json)
+            if len(text) > room:
+                text = _result_json(answer, f'{{"cut":{len(answer.output_json)}}}')
+            if len(text) > room:
+                kept.append(f'{{"cut_results":{len(self.answers) - index}}}')
+                break
+            kept.append(text)
+            room -= len(text) + 1
+        return ",".join(kept)
+
+
+def _result_json(answer: Answer, output_json: str) -> str:
+    ok = "true" if answer.ok else "false"
+    return f'{{"command":{text_json(answer.echo)},"ok":{ok},"output":{output_json}}}'
 
 
 class Result(TypedDict):

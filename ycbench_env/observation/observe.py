@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ycbench_env.observation.report import TurnReport, cut_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ycbench_env.types.state import State
+from ycbench_env.observation.info import TurnReport, cut_text
+from ycbench_env.types.state import State
 
 __all__ = ["MAX_RUNWAY_MONTHS", "MAX_TEXT_LENGTH", "Observation", "observe"]
 

@@ -5,10 +5,8 @@ Source: K-1.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Final
 
 __all__ = ["FLOOR_RATE", "budget_rates"]
 

@@ -6,14 +6,11 @@ exact ratio with one denominator for all domains of a task, since all its domain
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
-from typing import TYPE_CHECKING
 
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import NEVER, Ratio, stored
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["accrued", "common_share", "completion_work", "milestone_work", "team_rate"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.testing.invariants import check_lives, own_task
@@ -13,9 +13,7 @@ from ycbench_env.testing.second_opinion import (
     work_after,
     work_rates,
 )
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import State
+from ycbench_env.types.state import State
 
 __all__ = ["check_advance"]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["differences", "require", "require_equal"]
 

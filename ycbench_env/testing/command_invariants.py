@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import attrs
 
@@ -11,13 +12,9 @@ from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.testing.invariants import check_drawn_prestige, check_lives, own_task, same_world
 from ycbench_env.testing.query_invariants import acceptable, check_query
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, Resume
+from ycbench_env.types.state import MarketTask, State, Task
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_env.types.state import MarketTask, State, Task
 
 __all__ = ["check_answer"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, cast
 
 from hypothesis import strategies as st
 
@@ -23,9 +24,6 @@ from ycbench_env.actions import (
     format_command,
 )
 from ycbench_env.types.command import Command, Help
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "Turn",

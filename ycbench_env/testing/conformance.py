@@ -13,8 +13,10 @@ import json
 import math
 import pickle
 import random
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias, cast
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
@@ -22,11 +24,6 @@ from ycbench_env.errors import SeedError
 from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.testing.play import QUERIES, REFUSED, sample_turn
 from ycbench_env.types.state import State
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    import gymnasium as gym
 
 __all__ = ["EnvFactory", "check_conformance"]
 

@@ -7,15 +7,12 @@ an answer must keep stands in ``advance_invariants``, ``command_invariants`` and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ycbench_env.config import Constant
+from ycbench_env.config import Constant, SalaryTier, WorldConfig
 from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.types.evolve import evolve
-
-if TYPE_CHECKING:
-    from ycbench_env.config import SalaryTier, WorldConfig
-    from ycbench_env.types.state import Employee, MarketTask, State, Task
+from ycbench_env.types.state import Employee, MarketTask, State, Task
 
 __all__ = ["check_drawn_prestige", "check_lives", "check_start", "check_state", "check_turn", "own_task", "same_world"]
 

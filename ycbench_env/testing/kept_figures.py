@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import attrs
 
 from ycbench_env.config import Config
 from ycbench_env.testing.assertions import require
 from ycbench_env.transition.draft import Draft
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import State
+from ycbench_env.types.state import State
 
 __all__ = ["check_kept_figures"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
 from ycbench_env.types.evolve import evolve
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import Client, Employee, State, Task
+from ycbench_env.types.state import Client, Employee, State, Task
 
 __all__ = [
     "HIDDEN_FIELDS",

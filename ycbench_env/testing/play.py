@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ycbench_env.testing.query_invariants import acceptable
-
-if TYPE_CHECKING:
-    import random
-
-    from ycbench_env.types.state import State
+from ycbench_env.types.state import State
 
 __all__ = ["QUERIES", "REFUSED", "sample_command", "sample_turn"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ycbench_env.testing.assertions import require_equal
 from ycbench_env.types.command import (
@@ -15,11 +15,9 @@ from ycbench_env.types.command import (
     ListTasks,
     ReportMonthly,
 )
+from ycbench_env.types.state import MarketTask, State
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
-
-if TYPE_CHECKING:
-    from ycbench_env.types.state import MarketTask, State
 
 __all__ = ["acceptable", "check_query"]
 

@@ -7,16 +7,13 @@ forecasts are taken as they are: when time stops is given, what happened until t
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ycbench_env.config import WorldConfig
+from ycbench_env.types.state import Employee, State, Task
 from ycbench_env.units import EPOCH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ycbench_env.config import WorldConfig
-    from ycbench_env.types.state import Employee, State, Task
 
 __all__ = ["Stretch", "levels_after", "pay_and_skills_after", "stretches", "trust_after", "work_after", "work_rates"]
 

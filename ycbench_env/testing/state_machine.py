@@ -14,15 +14,17 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, cast
 
+import gymnasium as gym
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from ycbench_env.actions import grammar_for, parse_turn
+from ycbench_env.config import ConfigSource
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
-from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
 from ycbench_env.testing.advance_invariants import check_advance
 from ycbench_env.testing.assertions import require, require_equal
 from ycbench_env.testing.command_invariants import check_answer
@@ -35,11 +37,6 @@ from ycbench_env.text import to_json
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.state import State
 from ycbench_env.wrappers import ScratchpadMemory
-
-if TYPE_CHECKING:
-    import gymnasium as gym
-
-    from ycbench_env.config import ConfigSource
 
 __all__ = ["YCBenchMachine", "machine_for"]
 

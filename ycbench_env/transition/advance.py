@@ -5,8 +5,8 @@ Source: Y-5.3, Y-5.4, Y-5.5, Y-6, K-2.3 to K-2.5.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING
 
 from ycbench_env.rules.clock import business_us_between, until_midnight_us_between
 from ycbench_env.rules.economy import boosted_rate, bumped_salary, failure_penalty
@@ -24,12 +24,7 @@ from ycbench_env.transition.market import refilled
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Employee, LedgerEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_env.types.state import State, Task
+from ycbench_env.types.state import Employee, LedgerEntry, State, Task
 
 __all__ = ["advance"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
+from ycbench_env.config import WorldConfig
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
 from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
@@ -13,12 +14,8 @@ from ycbench_env.transition.market import market_without, offered_again, refille
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Assignment, Task
+from ycbench_env.types.state import Assignment, Client, MarketTask, State, Task
 from ycbench_env.vocabulary import DOMAINS
-
-if TYPE_CHECKING:
-    from ycbench_env.config import WorldConfig
-    from ycbench_env.types.state import Client, MarketTask, State
 
 __all__ = ["refusal_after_end", "transition"]
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from bisect import insort
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 import attrs
 
 from ycbench_env.rules.clock import add_business
+from ycbench_env.rules.number import Ratio
 from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
+from ycbench_env.types.event import Event
 from ycbench_env.types.evolve import evolve
 from ycbench_env.types.part import TeamRates
-from ycbench_env.types.state import LedgerEntry, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from ycbench_env.rules.number import Ratio
-    from ycbench_env.types.event import Event
-    from ycbench_env.types.state import Employee, State
+from ycbench_env.types.state import Employee, LedgerEntry, State, Task
 
 __all__ = ["Draft", "Load"]
 

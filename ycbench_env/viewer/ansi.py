@@ -1,15 +1,8 @@
 """Mode "ansi": the dashboard as plain text, for logs, notebooks and tests."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from ycbench_env.viewer.scale import share
-from ycbench_env.viewer.summary import count_tasks, open_tasks
-from ycbench_env.viewer.wording import dollars, ending, moment, runway, time_left
-
-if TYPE_CHECKING:
-    from ycbench_env.observation.dashboard import Dashboard, TaskLine
+from ycbench_env.viewer.dashboard import Dashboard, TaskLine, moment, time_left, whole_dollars
 
 __all__ = ["dashboard_text"]
 
@@ -28,20 +21,20 @@ def _head(board: Dashboard) -> list[str]:
     payday = "" if board.next_payroll_us is None else f", next on {moment(board.next_payroll_us)}"
     statuses = ("active", "planned", "completed_success", "completed_fail", "cancelled")
     words = ("active", "planned", "succeeded", "failed", "cancelled")
-    counts = ", ".join(f"{count_tasks(board, status)} {word}" for status, word in zip(statuses, words, strict=True))
-    over = ending(board)
-    money = f"Funds {dollars(board.funds_cents)} | payroll {dollars(board.monthly_payroll_cents)} a month{payday}"
+    counts = ", ".join(f"{board.count(status)} {word}" for status, word in zip(statuses, words, strict=True))
+    over = board.ending
+    funds, payroll = whole_dollars(board.funds_cents), whole_dollars(board.monthly_payroll_cents)
     return [
         board.company_name,  # alone on its line: its width on a screen is anybody's guess
         *([] if over is None else [f"*** {over.upper()} ***"]),
         f"Turn {board.turn} | {moment(board.now_us)} (until {moment(board.horizon_us)})",
-        f"{money} | runway {runway(board)}",
+        f"Funds {funds} | payroll {payroll} a month{payday} | runway {board.runway}",
         f"Tasks {counts}",
     ]
 
 
 def _tasks(board: Dashboard) -> list[str]:
-    tasks = open_tasks(board)
+    tasks = board.open_tasks
     lines = [_task_line(task, board.now_us) for task in tasks[:_MOST_TASKS]]
     return ["", "Open tasks", *(lines or ["  none"]), *_more(len(tasks) - _MOST_TASKS)]
 
@@ -77,7 +70,7 @@ def _prestige(board: Dashboard) -> list[str]:
 
 def _staff(board: Dashboard) -> list[str]:
     lines = [
-        f"  {employee.name:<8}  {employee.tier:<6}  {dollars(employee.salary_cents):>8} a month"
+        f"  {employee.name:<8}  {employee.tier:<6}  {whole_dollars(employee.salary_cents):>8} a month"
         f"  {_workload(employee.active_tasks)}"
         for employee in board.employees[:_MOST_EMPLOYEES]
     ]
@@ -93,5 +86,5 @@ def _more(count: int) -> list[str]:
 
 
 def _bar(value: float, full: float) -> str:
-    filled = round(share(value, full) * _BAR_CELLS)
+    filled = round(min(value / full, 1) * _BAR_CELLS) if full else 0
     return f"[{'#' * filled}{'-' * (_BAR_CELLS - filled)}]"

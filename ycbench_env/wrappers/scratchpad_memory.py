@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Sequence
+from typing import Any, Final, cast
 
 import attrs
 import gymnasium as gym
@@ -10,14 +11,10 @@ from gymnasium.utils import RecordConstructorArgs
 
 from ycbench_env.errors import ConfigError
 from ycbench_env.spaces import UnicodeText
+from ycbench_env.text import JsonObject
+from ycbench_env.turn import MemoryCommand
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
-from ycbench_env.wrappers.text_spaces import checked_spaces, text_length
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_env.text import JsonObject
-    from ycbench_env.turn import MemoryCommand
+from ycbench_env.wrappers.text_observation import checked_spaces, text_length
 
 __all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes", "notes_section"]
 

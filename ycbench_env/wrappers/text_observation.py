@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from ycbench_env.wrappers.text_spaces import checked_spaces
+from ycbench_env.errors import ConfigError
+from ycbench_env.spaces import UnicodeText
 
-__all__ = ["TextObservation"]
+__all__ = ["TextObservation", "checked_spaces", "text_length"]
 
 
 class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
@@ -34,3 +36,29 @@ class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorAr
     def observation(self, observation: dict[str, Any]) -> str:
         """Return the text of an observation."""
         return observation["text"]
+
+
+def checked_spaces(env: gym.Env[Any, Any], wrapper: str) -> dict[str, gym.spaces.Space[Any]]:
+    """Return the spaces of an environment's observation by key.
+
+    Args:
+        env: The environment to wrap.
+        wrapper: Name of the wrapper, for the message.
+
+    Raises:
+        ConfigError: The observation is no dict with a ``text``.
+    """
+    space: Any = env.observation_space
+    spaces: dict[str, gym.spaces.Space[Any]] = dict(space.spaces) if isinstance(space, gym.spaces.Dict) else {}
+    if isinstance(spaces.get("text"), UnicodeText):
+        return spaces
+    msg = (
+        f"{wrapper}: got an environment with the observation space {space}, expected that of YCBenchEnv, a dict with a "
+        f"text; TextObservation goes around {wrapper}, not inside"
+    )
+    raise ConfigError(msg)
+
+
+def text_length(spaces: Mapping[str, gym.spaces.Space[Any]]) -> int:
+    """Return how long the ``text`` of an observation may be, in characters."""
+    return cast("UnicodeText", spaces["text"]).max_length

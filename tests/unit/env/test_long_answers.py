@@ -11,7 +11,7 @@ import pytest
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_TEXT_LENGTH
-from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
 from ycbench_env.wrappers import ScratchpadMemory
 
 MEGABYTES_2 = 2 * 1024 * 1024

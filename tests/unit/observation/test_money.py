@@ -10,7 +10,7 @@ import pytest
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.observation import answer
-from ycbench_env.observation.money import report_monthly
+from ycbench_env.observation.finance import report_monthly
 from ycbench_env.testing.tiny import carried_out, instant, started, tiny_config, tiny_state
 from ycbench_env.text import JsonObject
 from ycbench_env.transition import advance, transition

@@ -16,9 +16,8 @@ from ycbench_env.observation import (
     observe,
     wake_event,
 )
-from ycbench_env.observation.dashboard import ClientLine, EmployeeLine, TaskLine, dashboard
+from ycbench_env.observation.answers import percent
 from ycbench_env.observation.info import make_info
-from ycbench_env.observation.levels import percent
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
     LOYAL,
@@ -34,6 +33,7 @@ from ycbench_env.text import to_json
 from ycbench_env.transition import advance
 from ycbench_env.types.command import AcceptTask, CancelTask, Resume
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+from ycbench_env.viewer.dashboard import ClientLine, EmployeeLine, TaskLine, dashboard
 
 HOUR_US = 3_600_000_000
 COMPLETED = TaskCompleted(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ycbench_env.observation.listing import browse_market
+from ycbench_env.observation.answers import browse_market
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
     LOYAL,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ycbench_env import ConfigError, SeedError, YCBenchEnv
 from ycbench_env.observation import TurnReport, observe
-from ycbench_env.observation.report import MAX_COMMAND_ECHO
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
 from ycbench_env.testing import hostile_actions, sample_turn
 from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens
 from ycbench_env.wrappers.context_truncation import MAX_TURN_LENGTH, MAX_WINDOW_LENGTH

@@ -10,10 +10,9 @@ import gymnasium as gym
 import pytest
 
 from ycbench_env import wrappers
-from ycbench_env.observation.report import MAX_COMMAND_ECHO
-from ycbench_env.wrappers.context_truncation import MAX_TURN_LENGTH, MAX_WINDOW_LENGTH
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
+from ycbench_env.wrappers.context_truncation import DEFAULT_KEEP_TURNS, MAX_TURN_LENGTH, MAX_WINDOW_LENGTH
 from ycbench_env.wrappers.scratchpad_memory import DEFAULT_MAX_LENGTH
-from ycbench_env.wrappers.turn_window import DEFAULT_KEEP_TURNS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "wrappers.md"
 WRAPPERS = [name for name in wrappers.__all__ if isinstance(getattr(wrappers, name), type) and name != "Window"]

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
-from ycbench_env.observation.levels import level
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import round_half_even
-from ycbench_env.text import text_json, to_json
-from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-
-if TYPE_CHECKING:
-    from ycbench_env.text import JsonObject
-    from ycbench_env.types.event import Event
+from ycbench_env.text import JsonObject, text_json, to_json
+from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 
 __all__ = ["event_type", "wake_event", "wake_json"]
 
@@ -48,7 +43,7 @@ def wake_event(event: Event) -> JsonObject:
                 "success": event.success,
                 "funds_delta": event.funds_delta_cents,
                 "listed_reward": event.listed_reward_cents,
-                "trust_delta": level(event.trust_delta_milli),
+                "trust_delta": event.trust_delta_milli / 1000,
                 "deadline_margin": _margin(event.margin_us),
                 "employees_assigned": event.team_size,
                 "salary_bump_total_cents": event.salary_bump_cents,
@@ -79,7 +74,7 @@ def _completed_json(event: TaskCompleted) -> str:
         f'{{"type":"task_completed","task_id":{task_id},"task_title":{task_id},'
         f'"client_name":{"null" if client is None else text_json(client)},"success":{_BOOL[event.success]},'
         f'"funds_delta":{event.funds_delta_cents},"listed_reward":{event.listed_reward_cents},'
-        f'"trust_delta":{level(event.trust_delta_milli)!r},"deadline_margin":"{_margin(event.margin_us)}",'
+        f'"trust_delta":{event.trust_delta_milli / 1000!r},"deadline_margin":"{_margin(event.margin_us)}",'
         f'"employees_assigned":{event.team_size},"salary_bump_total_cents":{event.salary_bump_cents},'
         f'"bankrupt":{_BOOL[event.bankrupt]}}}'
     )

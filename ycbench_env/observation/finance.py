@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
 
+from ycbench_env.text import Json, JsonObject
+from ycbench_env.types.command import FinanceLedger, ReportMonthly
+from ycbench_env.types.state import LedgerEntry, State
 from ycbench_env.units import date_of, iso_time
-
-if TYPE_CHECKING:
-    from ycbench_env.text import Json, JsonObject
-    from ycbench_env.types.command import FinanceLedger, ReportMonthly
-    from ycbench_env.types.state import LedgerEntry, State
 
 __all__ = ["finance_ledger", "report_monthly"]
 

@@ -1,18 +1,36 @@
-"""The company at a glance, for pictures: only what an agent could look up by commands."""
+"""The company at a glance, for pictures: only what an agent could look up by commands, in figures and words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import datetime as dt
+from bisect import bisect_right
+from typing import Final
 
 import attrs
 
-from ycbench_env.observation.levels import level, percent
+from ycbench_env.observation.answers import level, percent
+from ycbench_env.rules.clock import DAY_US, HOUR_US
+from ycbench_env.text import printable
+from ycbench_env.types.state import State
+from ycbench_env.units import CENTS_PER_DOLLAR, EPOCH
 from ycbench_env.vocabulary import DOMAINS
 
-if TYPE_CHECKING:
-    from ycbench_env.types.state import State
+__all__ = [
+    "ClientLine",
+    "Dashboard",
+    "EmployeeLine",
+    "TaskLine",
+    "dashboard",
+    "moment",
+    "short_dollars",
+    "time_left",
+    "whole_dollars",
+]
 
-__all__ = ["ClientLine", "Dashboard", "EmployeeLine", "TaskLine", "dashboard"]
+_NAME_LENGTH: Final = 60
+_OPEN: Final = ("active", "planned")
+_LONG_RUNWAY: Final = 1000  # months; beyond it figures would only take room
+_SUFFIXES: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"))
+_LARGE: Final = 1000  # where %g would turn to powers of ten
+_ENDINGS: Final = {"bankruptcy": "Bankrupt", "horizon_end": "Horizon reached", "max_turns": "Turn limit reached"}
 
 
 @attrs.frozen
@@ -94,12 +112,54 @@ class Dashboard:
     employees: tuple[EmployeeLine, ...]
     end_reason: str | None
 
+    @property
+    def open_tasks(self) -> list[TaskLine]:
+        """Tasks still to be done: active before planned, each by deadline."""
+        unfinished = [task for task in self.tasks if task.status in _OPEN]
+        return sorted(unfinished, key=lambda task: (task.status != "active", task.deadline_us))
+
+    @property
+    def done_tasks(self) -> list[TaskLine]:
+        """Tasks that are over, succeeded or not, the one accepted last first."""
+        return [task for task in self.tasks if task.status not in _OPEN]
+
+    def count(self, status: str) -> int:
+        """Return how many own tasks have a status."""
+        return sum(task.status == status for task in self.tasks)
+
+    @property
+    def runway(self) -> str:
+        """The runway in words."""
+        months = self.runway_months
+        if months is None:
+            return "endless"
+        return f"{months:.1f} months" if months < _LONG_RUNWAY else f"{_LONG_RUNWAY}+ months"
+
+    @property
+    def ending(self) -> str | None:
+        """Why the episode is over in words, None while it goes on."""
+        return None if self.end_reason is None else _ENDINGS[self.end_reason]
+
+    def funds_samples(self, count: int) -> list[int | None]:
+        """Return the funds in cents at the end of each of ``count`` equal parts of the horizon, None in the future.
+
+        The part that is going on has the funds of now.
+        """
+        times = [time_us for time_us, _ in self.funds_history]
+        span = self.horizon_us - self.start_us
+        samples: list[int | None] = []
+        for part in range(count):
+            begin, end = (self.start_us + span * place // count for place in (part, part + 1))
+            place = bisect_right(times, end) - 1
+            samples.append(self.funds_history[place][1] if begin <= self.now_us else None)
+        return samples
+
 
 def dashboard(state: State) -> Dashboard:
-    """Return the company at a glance."""
+    """Return the company at a glance; names are printable, on one line and not long."""
     world = state.config.world
     return Dashboard(
-        company_name=state.config.sim.company_name,
+        company_name=_name(state.config.sim.company_name) or "(unnamed company)",
         turn=state.turns_played + 1,
         start_us=state.calendar.start_us,
         now_us=state.now_us,
@@ -109,7 +169,7 @@ def dashboard(state: State) -> Dashboard:
         payrolls_us=state.calendar.payrolls_us[: state.payrolls_charged],
         next_payroll_us=state.next_payroll_us,
         monthly_payroll_cents=state.monthly_payroll_cents,
-        runway_months=state.standing.runway_months,
+        runway_months=state.runway_months,
         prestige={name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
         prestige_max=world.prestige_max,
         trust_max=world.trust_max,
@@ -133,7 +193,7 @@ def _task_lines(state: State) -> tuple[TaskLine, ...]:
     return tuple(
         TaskLine(
             task_id=task.task_id,
-            client_name=task.offer.client_name,
+            client_name=None if task.offer.client_name is None else _name(task.offer.client_name),
             status=task.status,
             domains=tuple(DOMAINS[domain] for domain in sorted(task.offer.domains)),
             progress_pct=percent(sum(task.done_e4), sum(task.required_e4)),
@@ -151,7 +211,7 @@ def _client_lines(state: State) -> tuple[ClientLine, ...]:
         statuses = [task.status for task in state.tasks if task.offer.client_name == client.name]
         lines.append(
             ClientLine(
-                name=client.name,
+                name=_name(client.name),
                 tier=client.tier,
                 trust=level(client.trust_milli),
                 succeeded=statuses.count("completed_success"),
@@ -167,3 +227,36 @@ def _employee_lines(state: State) -> tuple[EmployeeLine, ...]:
         EmployeeLine(employee.name, employee.tier, employee.salary_cents, active.count(employee.number))
         for employee in state.employees
     )
+
+
+def _name(text: str) -> str:
+    """Return a name as it is shown; one may come from a stranger's configuration."""
+    text = printable(text[: _NAME_LENGTH + 1]).strip(" ")
+    return text if len(text) <= _NAME_LENGTH else text[: _NAME_LENGTH - 3] + "..."
+
+
+def whole_dollars(cents: int) -> str:
+    """Return an amount as whole dollars, $1,234; rounded down, so that a debt of cents still shows as one."""
+    whole = cents // CENTS_PER_DOLLAR
+    return f"{'-' if whole < 0 else ''}${abs(whole):,}"
+
+
+def short_dollars(cents: float) -> str:
+    """Return an amount with 3 digits at most behind the sign: $950, $12.5K, $1.25M."""
+    amount = float(f"{abs(cents) / CENTS_PER_DOLLAR:.3g}")  # rounded first, or 999,999 would become 1e+03K
+    size, suffix = next((one for one in _SUFFIXES if amount >= one[0]), (1, ""))
+    figure = f"{amount / size:,.0f}" if amount >= _LARGE * size else f"{amount / size:.3g}"
+    return f"{'-' if cents < 0 else ''}${figure}{suffix}"
+
+
+def moment(time_us: int) -> str:
+    """Return simulated time as YYYY-MM-DD HH:MM, the same in every locale."""
+    return (EPOCH + dt.timedelta(microseconds=time_us)).isoformat(" ", "minutes")
+
+
+def time_left(deadline_us: int, now_us: int) -> str:
+    """Return how far a deadline is: "in 10 d", "in 5 h", "late 2 d"; at the very instant it is not late."""
+    days, rest = divmod(abs(deadline_us - now_us), DAY_US)
+    hours = rest // HOUR_US
+    amount = f"{days} d" if days else f"{hours} h" if hours else "<1 h"
+    return f"{'late' if now_us > deadline_us else 'in'} {amount}"
