@@ -1,342 +1,253 @@
-"""Figures of funds over time, for reports: what the policies saw of their own funds, nothing else.
+"""How figures look, and the figure of funds over time (extra ``cli``, ``render`` or ``evaluation``).
 
-matplotlib is imported when a figure is made, so that commands which make none start fast. pyplot is never touched: no
-window is opened and no global state changes.
+pyplot is never touched: no window is opened and no global state changes. Every figure starts from matplotlib's own
+defaults, so a user's matplotlibrc changes nothing.
 """
-
-# matplotlib's stubs leave **kwargs untyped, which strict mode reports at every call:
-# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 import datetime as dt
-import math
+import io
 import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
+from ycbench_agents.files import write_file
+from ycbench_agents.rollout import Trajectory
 from ycbench_env.errors import MissingExtraError
+from ycbench_env.text import printable
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
-
+try:
+    import matplotlib as mpl
     from matplotlib.axes import Axes
+    from matplotlib.dates import ConciseDateFormatter, MonthLocator
     from matplotlib.figure import Figure
+except ImportError as error:
+    _MISSING = f"figures need matplotlib ({error}): pip install '.[cli]' in the folder of this project"
+    raise MissingExtraError(_MISSING) from error
 
-    from ycbench_agents.rollout import Trajectory
+__all__ = [
+    "FundsCurve",
+    "dollars",
+    "figure_style",
+    "funds_curve",
+    "label_ends",
+    "line_looks",
+    "plot_funds",
+    "png_of",
+    "save_funds_figure",
+    "svg_of",
+]
 
-__all__ = ["FundsCurve", "funds_curve", "plot_funds", "save_funds_figure", "spread_apart"]
+INK: Final = "#1c252c"
+GREY: Final = "#5b6670"
+COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
+_DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
+_STYLE: Final = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#c3cad0",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": GREY,
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "font.size": 9,
+    "grid.color": "#e6eaee",
+    "legend.frameon": False,
+    "lines.linewidth": 1.7,
+    "svg.fonttype": "none",  # letters stay text
+    "svg.hashsalt": "ycbench",
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar is a dollar
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "ytick.left": False,
+}
 
-_CENTS: Final = 100
-_INK: Final = "#1c252c"
-_GREY: Final = "#5b6670"
-_GRID: Final = "#e6eaee"
-_COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")
-_DASHES: Final = ("solid", "dashed", "dotted", "dashdot")  # the colours' second round is dashed, and so on
-_FONT: Final = "DejaVu Sans"  # ships with matplotlib
-_MILLION: Final = 1e6
-_THOUSAND: Final = 1e3
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_YEAR: Final = 12
-_MOST_TICKS: Final = 13
-_TICK_STEPS: Final = (1, 2, 3, 6, 12, 24, 60, 120, 1200)
-_HEADROOM: Final = 1.06
-_FOOTROOM: Final = 0.04  # of the height above zero, so that zero line and crosses stand clear of the months
-_DPI: Final = 200
-_ACROSS: Final = 2  # panels beside each other
-_PLOT_INCHES: Final = (4.8, 3.2)
-_MARGIN_INCHES: Final = (0.8, 2.15, 0.45, 0.55)  # left, right (for the labels), above, below
-_TITLE_LENGTH: Final = 22  # characters for which there is room
-_LABEL_LENGTH: Final = 22
-_LABEL_GAP: Final = 0.115  # least distance of labels, as a part of the height
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw with the style of this project: matplotlib's defaults and a few settings, whatever the user has set."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def svg_of(figure: Figure) -> bytes:
+    """Return a figure as SVG: the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    with figure_style():
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def png_of(figure: Figure, dpi: int = 200) -> bytes:
+    """Return a figure as PNG with so many dots an inch: the same bytes for the same figure."""
+    buffer = io.BytesIO()
+    with figure_style():
+        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def dollars(amount: float) -> str:
+    """Return an amount as $950, $84K, $1.27M: three digits at most.
+
+    >>> [dollars(amount) for amount in (0, -950, 84_049.9, 999_999, 1_269_734)]
+    ['$0', '-$950', '$84K', '$1M', '$1.27M']
+    """
+    size = float(f"{abs(amount):.3g}")
+    unit, letter = next((each for each in ((1e9, "B"), (1e6, "M"), (1e3, "K")) if size >= each[0]), (1.0, ""))
+    return f"{'-' if amount < 0 and size >= 1 else ''}${size / unit:.{0 if unit == 1 else 3}{'f' if unit == 1 else 'g'}}{letter}"
+
+
+def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return colour and dashes of each name's line, by place: seven colours, then the same dashed."""
+    return {
+        name: (COLOURS[place % len(COLOURS)], _DASHES[place // len(COLOURS) % len(_DASHES)])
+        for place, name in enumerate(dict.fromkeys(names))
+    }
+
+
+def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float = 0.06) -> None:
+    """Write labels at the right edge, as near to their heights as the others allow.
+
+    Args:
+        axes: With the limits of its vertical axis set.
+        labels: Height in data, text and colour of each.
+        gap: Least distance of two labels, as a part of the height.
+    """
+    ordered = sorted(labels, key=lambda label: label[0])
+    heights: list[float] = []
+    for height, _, _ in ordered:
+        place = float(axes.transAxes.inverted().transform(axes.transData.transform((0, height)))[1])
+        heights.append(max(place, heights[-1] + gap) if heights else place)
+    ceiling = max(1.0, (len(heights) - 1) * gap)
+    for i in reversed(range(len(heights))):
+        heights[i] = min(heights[i], ceiling)
+        ceiling = heights[i] - gap
+    for (_, text, colour), height in zip(ordered, heights, strict=True):
+        axes.annotate(text, (1.01, height), xycoords="axes fraction", color=colour, va="center", annotation_clip=False)
+
+
+# ---------------------------------------------------------------- funds over time
 
 
 @attrs.frozen
 class FundsCurve:
-    """Funds over an episode, as the policy saw them after each turn.
+    """Funds over an episode.
 
     Args:
-        label: What to call the curve; curves of one label are drawn alike and labelled once.
-        preset: Name of the configuration; each has a panel of its own.
-        policy: Name of the policy.
-        seed: Run seed.
+        label: Name of the curve; curves of one label look alike and are labelled once.
         times: Simulated times, in order.
-        funds_dollars: Funds at these times, in dollars.
+        funds_dollars: Funds at these times.
         bankrupt: Whether the episode ended in bankruptcy.
-        horizon: End of the simulated time, None where it is not known: the axis then ends with the curves.
+        preset: Name of the configuration; each has a panel of its own in ``save_funds_figure``.
     """
 
     label: str
-    preset: str
-    policy: str
-    seed: int
     times: tuple[dt.datetime, ...]
     funds_dollars: tuple[float, ...]
-    bankrupt: bool
-    horizon: dt.datetime | None = None
-
-    @property
-    def end(self) -> dt.datetime:
-        """Where the axis of time has to reach."""
-        return self.times[-1] if self.horizon is None else max(self.times[-1], self.horizon)
-
-
-@attrs.frozen
-class _Group:
-    """Curves of one label in one panel, and how they are drawn."""
-
-    label: str
-    colour: str
-    dashes: str
-    curves: tuple[FundsCurve, ...]
-
-    @property
-    def final_dollars(self) -> float:
-        """Median of the funds at the end."""
-        return statistics.median(curve.funds_dollars[-1] for curve in self.curves)
-
-    @property
-    def summary(self) -> str:
-        """How the curves ended, in a few words."""
-        count, bankrupt = len(self.curves), sum(curve.bankrupt for curve in self.curves)
-        if bankrupt == count:
-            return "bankrupt" if count == 1 else f"all {count} bankrupt"
-        median = f"{'' if count == 1 else 'median '}{_dollars(self.final_dollars)}"
-        return f"{median}, {bankrupt} of {count} bankrupt" if bankrupt else median
-
-
-@attrs.frozen
-class _Frame:
-    """What the axes span: times, and funds in dollars."""
-
-    start: dt.datetime
-    end: dt.datetime
-    low: float
-    high: float
+    bankrupt: bool = False
+    preset: str = ""
 
 
 def funds_curve(trajectory: Trajectory, preset: str, policy: str) -> FundsCurve:
-    """Return the funds of a trajectory, from its observations; the policy's name is the label."""
-    seen = trajectory.observations
+    """Return the funds of a trajectory, as the policy saw them; the policy's name is the label."""
     return FundsCurve(
         label=policy,
-        preset=preset,
-        policy=policy,
-        seed=trajectory.seed,
-        times=tuple(dt.datetime.fromisoformat(observation["sim_time"]) for observation in seen),
-        funds_dollars=tuple(int(observation["funds_cents"]) / _CENTS for observation in seen),
+        times=tuple(dt.datetime.fromisoformat(seen["sim_time"]) for seen in trajectory.observations),
+        funds_dollars=tuple(int(seen["funds_cents"]) / 100 for seen in trajectory.observations),
         bankrupt=trajectory.terminal_reason == "bankruptcy",
-        horizon=dt.datetime.fromisoformat(seen[-1]["horizon_end"]),
+        preset=preset,
     )
 
 
-def plot_funds(trajectories_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | None = None) -> Axes:
-    """Draw funds over time: a colour for each label, a line for each curve, a cross where one went bankrupt.
+def plot_funds(curves_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | None = None) -> Axes:
+    """Draw funds over time: a colour for each label, a line for each curve, a cross at each bankruptcy.
 
     Args:
-        trajectories_by_label: Curves to draw in the same way, by what to call them; at least one curve in all. A label
-            without curves keeps its colour free, so that panels agree.
-        ax: Where to draw; None makes a figure of its own, ``ax.figure``.
+        curves_by_label: Curves by label; a label without curves keeps its colour free, so that panels agree.
+        ax: Where to draw; None for a new figure, ``ax.figure``.
 
     Returns:
         The axes, for a title and other additions.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
     """
-    axes = _new_panels(1)[1][0] if ax is None else ax
-    _draw_panel(
-        axes, trajectories_by_label, _frame([curve for some in trajectories_by_label.values() for curve in some])
-    )
+    with figure_style():
+        axes = Figure(figsize=(7, 3.6)).subplots() if ax is None else ax
+        curves = [curve for some in curves_by_label.values() for curve in some]
+        looks, labels = line_looks(curves_by_label), list[tuple[float, str, str]]()
+        for label, some in curves_by_label.items():
+            colour, dashes = looks[label]
+            for curve in some:  # funds stay as they are until something happens, so the line is a staircase
+                axes.step(curve.times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
+                if curve.bankrupt:
+                    axes.plot(curve.times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
+            if some:
+                final = statistics.median(curve.funds_dollars[-1] for curve in some)
+                labels.append((final, f"{_cut(label)}  {_outcome(some, final)}", colour))
+        start = {curve.funds_dollars[0] for curve in curves}
+        if len(start) == 1:
+            axes.axhline(start.pop(), color=GREY, linewidth=0.9, linestyle="dashed")
+        highest = max((max(curve.funds_dollars) for curve in curves), default=1.0)
+        lowest = min((min(curve.funds_dollars) for curve in curves), default=0.0)
+        axes.set_ylim(min(lowest, 0) - 0.04 * highest, 1.05 * max(highest, 1))
+        axes.margins(x=0)
+        axes.xaxis.set_major_locator(locator := MonthLocator(interval=1 + _months(curves) // 9))
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+        axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
+        label_ends(axes, labels)
     return axes
 
 
-def save_funds_figure(runs: Iterable[FundsCurve], path: str | os.PathLike[str]) -> Path:
-    """Draw a panel for each preset, all to the same scale, and save them as a PNG of 200 dots an inch.
+def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
+    """Draw a panel for each preset, all to one scale, write them as PNG and return the path.
 
     Args:
-        runs: The curves, in the order in which presets and labels shall appear.
-        path: Where to save; missing directories are made.
-
-    Returns:
-        The path.
+        curves: The curves, in the order in which presets and labels shall appear; at least one.
+        path: File to write.
 
     Raises:
-        ValueError: There are no runs.
-        MissingExtraError: matplotlib is not installed.
+        FileError: It cannot be written.
     """
-    curves = list(runs)
+    found = list(curves)
+    presets, labels = dict.fromkeys(each.preset for each in found), dict.fromkeys(each.label for each in found)
+    with figure_style():
+        figure = Figure(figsize=(5.6 * len(presets), 3.4))
+        panels = figure.subplots(1, len(presets), squeeze=False)[0]
+        for axes, preset in zip(panels, presets, strict=True):
+            here = [curve for curve in found if curve.preset == preset]
+            plot_funds({label: [curve for curve in here if curve.label == label] for label in labels}, axes)
+            axes.set_title(f"Preset {_cut(preset)}" if preset else "Funds")
+        low, high = zip(*(axes.get_ylim() for axes in panels), strict=True)
+        for axes in panels:
+            axes.set_ylim(min(low), max(high))
+    write_file(path, png_of(figure, dpi=110))
+    return Path(path)
+
+
+def _outcome(curves: Sequence[FundsCurve], final: float) -> str:
+    bankrupt = sum(curve.bankrupt for curve in curves)
+    if bankrupt == len(curves):
+        return "bankrupt" if bankrupt == 1 else f"all {bankrupt} bankrupt"
+    return f"{dollars(final)}{f', {bankrupt} of {len(curves)} bankrupt' if bankrupt else ''}"
+
+
+def _cut(text: str, most: int = 24) -> str:
+    shown = printable(text)
+    return shown if len(shown) <= most else f"{shown[: most - 1]}\u2026"
+
+
+def _months(curves: Sequence[FundsCurve]) -> int:
     if not curves:
-        msg = "save_funds_figure: got no runs, expected at least one FundsCurve"
-        raise ValueError(msg)
-    presets = list(dict.fromkeys(curve.preset for curve in curves))
-    labels = list(dict.fromkeys(curve.label for curve in curves))
-    figure, panels = _new_panels(len(presets))
-    for axes, preset in zip(panels, presets, strict=True):
-        here = [curve for curve in curves if curve.preset == preset]
-        _draw_panel(
-            axes, {label: [curve for curve in here if curve.label == label] for label in labels}, _frame(curves)
-        )
-        _draw_title(axes, f"preset {preset}", "one line a seed, x bankrupt, dashed: starting capital")
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=_DPI, facecolor="white", format="png")
-    return target
-
-
-def _new_panels(count: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure with empty axes, with room for labels; sizes are fixed, so nothing overlaps."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- an extra, and slow to import
-        from matplotlib.figure import Figure  # noqa: PLC0415 -- as above
-    except ImportError as error:
-        msg = f"figures need matplotlib ({error}); install it with: pip install 'ycbench-env[render]'"
-        raise MissingExtraError(msg) from error
-    across, down = min(count, _ACROSS), math.ceil(count / _ACROSS)
-    left, right, above, below = _MARGIN_INCHES
-    cell = (left + _PLOT_INCHES[0] + right, above + _PLOT_INCHES[1] + below)
-    width, height = across * cell[0], down * cell[1]
-    figure = Figure((width, height), facecolor="white")
-    figure.set_layout_engine("none")
-    FigureCanvasAgg(figure)
-    panels: list[Axes] = []
-    for place in range(count):
-        row, column = divmod(place, _ACROSS)
-        x, y = column * cell[0] + left, height - (row + 1) * cell[1] + below
-        box = (x / width, y / height, _PLOT_INCHES[0] / width, _PLOT_INCHES[1] / height)
-        panels.append(figure.add_axes(box))
-    return figure, panels
-
-
-def _draw_title(axes: Axes, title: str, note: str) -> None:
-    title = _shortened(title, _TITLE_LENGTH)
-    axes.set_title(title, loc="left", color=_INK, weight="bold", size=11, family=_FONT, parse_math=False)
-    axes.set_title(note, loc="right", color=_GREY, weight="normal", size=8, family=_FONT, parse_math=False)
-
-
-def _shortened(text: str, limit: int) -> str:
-    line = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return line if len(line) <= limit else f"{line[: limit - 3]}..."
-
-
-def _frame(curves: Sequence[FundsCurve]) -> _Frame:
-    most = max(max(curve.funds_dollars) for curve in curves)
-    least = min(0.0, *(min(curve.funds_dollars) for curve in curves))
-    high = max(most, -least, 1.0) * _HEADROOM
-    return _Frame(
-        start=min(curve.times[0] for curve in curves),
-        end=max(curve.end for curve in curves),
-        low=least - _FOOTROOM * high,
-        high=high,
-    )
-
-
-def _draw_panel(axes: Axes, curves_by_label: Mapping[str, Sequence[FundsCurve]], frame: _Frame) -> None:
-    groups = [
-        _Group(label, _COLOURS[place % len(_COLOURS)], _DASHES[place // len(_COLOURS) % len(_DASHES)], tuple(curves))
-        for place, (label, curves) in enumerate(curves_by_label.items())
-        if curves
-    ]
-    _style_axes(axes, frame)
-    _draw_start(axes, [curve for group in groups for curve in group.curves])
-    for group in groups:
-        _draw_curves(axes, group)
-    _draw_labels(axes, groups, frame)
-
-
-def _style_axes(axes: Axes, frame: _Frame) -> None:
-    axes.set_xlim(_days(frame.start), _days(frame.end))
-    axes.set_ylim(frame.low, frame.high)
-    ticks = _month_ticks(frame)
-    axes.set_xticks([_days(time) for time, _ in ticks], [label for _, label in ticks])
-    axes.yaxis.set_major_formatter(lambda dollars, _: _dollars(dollars))
-    axes.set_facecolor("white")
-    axes.grid(visible=False)
-    axes.grid(visible=True, axis="y", color=_GRID, linewidth=0.8, linestyle="solid")
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left", "bottom"):
-        axes.spines[side].set_visible(side == "bottom")
-    axes.spines["bottom"].set_color(_GRID)
-    axes.tick_params(color=_GRID, labelcolor=_GREY, labelsize=9, labelfontfamily=_FONT)
-    axes.tick_params(axis="y", length=0)
-    axes.axhline(0, color=_GREY, linewidth=1.0, linestyle="solid")
-    axes.set_ylabel("Funds", color=_GREY, size=9, family=_FONT)
-
-
-def _draw_start(axes: Axes, curves: Sequence[FundsCurve]) -> None:
-    """Draw the starting capital, where the curves agree on one."""
-    starts = {curve.funds_dollars[0] for curve in curves}
-    if len(starts) == 1:
-        axes.axhline(starts.pop(), color=_GREY, linewidth=0.9, linestyle=(0, (3, 3)))
-
-
-def _draw_curves(axes: Axes, group: _Group) -> None:
-    for curve in group.curves:
-        days, funds = [_days(time) for time in curve.times], curve.funds_dollars
-        # Funds stay as they are until the next thing happens, so the line is a staircase.
-        axes.plot(days, funds, color=group.colour, ls=group.dashes, lw=1.6, drawstyle="steps-post", marker="none")
-        if curve.bankrupt:
-            axes.plot(days[-1], funds[-1], color=group.colour, marker="X", ms=9, mec="white", mew=1, clip_on=False)
-
-
-def _draw_labels(axes: Axes, groups: Sequence[_Group], frame: _Frame) -> None:
-    """Write each label where its curves end, or as near as the other labels leave room."""
-    ordered = sorted(groups, key=lambda group: group.final_dollars)
-    ends = [(group.final_dollars - frame.low) / (frame.high - frame.low) for group in ordered]
-    heights = spread_apart(ends, _LABEL_GAP)
-    for group, height in zip(ordered, heights, strict=True):
-        label = _shortened(group.label, _LABEL_LENGTH)
-        _write(axes, height, label, color=group.colour, size=9.5, weight="bold", verticalalignment="bottom")
-        _write(axes, height, group.summary, color=_GREY, size=8.0, weight="normal", verticalalignment="top")
-
-
-def _write(axes: Axes, height: float, words: str, **look: str | float) -> None:
-    axes.text(1.02, height, words, transform=axes.transAxes, family=_FONT, parse_math=False, clip_on=False, **look)  # pyright: ignore[reportArgumentType] -- fontdict is not among them
-
-
-def spread_apart(heights: Sequence[float], least_gap: float) -> list[float]:
-    """Return ascending heights (parts of the whole) moved apart, as little as possible upwards and then down again.
-
-    Args:
-        heights: Where labels belong, ascending, from 0 to 1.
-        least_gap: Distance that they need; less where there is no room for it.
-    """
-    gap = min(least_gap, 1 / max(len(heights), 1))
-    spread: list[float] = []
-    for height in heights:
-        spread.append(max(height, spread[-1] + gap) if spread else height)
-    ceiling = 1.0
-    for place in reversed(range(len(spread))):
-        spread[place] = min(spread[place], ceiling)
-        ceiling = spread[place] - gap
-    return spread
-
-
-def _month_ticks(frame: _Frame) -> list[tuple[dt.datetime, str]]:
-    """Return first days of months with their labels, thinned out where the horizon is long."""
-    begin = frame.start.year * _YEAR + frame.start.month - 1 + (frame.start.day > 1)
-    numbers = range(begin, frame.end.year * _YEAR + frame.end.month)
-    step = next(step for step in _TICK_STEPS if len(numbers) <= step * _MOST_TICKS)
-    ticks: list[tuple[dt.datetime, str]] = []
-    for number in numbers:
-        year, month = divmod(number, _YEAR)
-        if number % step == 0:
-            label = _MONTHS[month] if ticks and month else f"{_MONTHS[month]}\n{year}"
-            ticks.append((max(dt.datetime(year, month + 1, 1), frame.start), label))  # noqa: DTZ001 -- simulated time
-    return ticks
-
-
-def _days(time: dt.datetime) -> float:
-    return time.toordinal() + (time - dt.datetime.combine(time.date(), dt.time())) / dt.timedelta(days=1)
-
-
-def _dollars(dollars: float) -> str:
-    """Return an amount as $950, $200K, $1.0M."""
-    sign, amount = "-" if dollars < 0 else "", abs(dollars)
-    if amount >= _MILLION - 500:  # what would round to 1000K
-        figure = f"{amount / _MILLION:.2f}".rstrip("0")
-        return f"{sign}${figure}{'0' if figure.endswith('.') else ''}M"
-    return f"{sign}${amount / _THOUSAND:.3g}K" if amount >= _THOUSAND else f"{sign}${amount:.3g}"
+        return 12
+    return (max(curve.times[-1] for curve in curves) - min(curve.times[0] for curve in curves)).days // 30
