@@ -2,30 +2,28 @@
 
 ``.venv/bin/python scripts/policies_page.py measure`` plays every policy, replays the plans in docs/data/plans (made by
 ``ycbench plan``) and computes the bounds, which takes a quarter of an hour; ``... write`` makes page and figure from
-docs/data/policies.json and docs/data/published.json.
+docs/data/policies.json.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import statistics
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from ycbench_agents import make_policy, rollout
+from ycbench_agents.evaluation.figures import story
+from ycbench_agents.evaluation.published import published
+from ycbench_agents.figure import png_of
 from ycbench_agents.planner import load_plan, upper_bound
 from ycbench_env import Config, YCBenchEnv, load_config
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from matplotlib.axes import Axes
+    from collections.abc import Sequence
 
     from ycbench_agents import Policy, Trajectory
 
@@ -33,7 +31,6 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "policies.md"
 FIGURE: Final = ROOT / "docs" / "images" / "policies.png"
 MEASURED: Final = ROOT / "docs" / "data" / "policies.json"
-PUBLISHED: Final = ROOT / "docs" / "data" / "published.json"
 PLANS: Final = ROOT / "docs" / "data" / "plans"
 END: Final = "<!-- end of generated text -->\n"
 
@@ -261,80 +258,14 @@ def _million(cents: float) -> str:
 
 # ---- drawing
 
-_INK: Final = "#1c252c"
-_GREY: Final = "#5b6670"
-_PALE: Final = "#c3cad0"
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_OURS: Final = {"planner": "#0072b2", "expert": "#d55e00", "greedy": "#00795c", "idle": "#5b6670"}
-_NAMED: Final = (
-    "claude-opus-4-7",
-    "claude-opus-4-6",
-    "gpt-5.4",
-)  # published models that are written beside their curve
-_GAP: Final = 0.045  # least distance of labels, as a part of the height
 
-
-def draw(scores: Scores, published: Mapping[str, Any]) -> None:
-    """Draw floor, published models, expert, planner and bound over the year, under the published rules."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- only this needs it
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- as above
-
-    figure = Figure((9.0, 5.4), facecolor="white")
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.08, 0.08, 0.64, 0.80))
-    labels: list[tuple[float, str, str]] = []
-    case = case_name("reference", 0)
-    for title, key in (("upper bound", "bound_cents"), ("for as many accepts", "bound_for_accepts_cents")):
-        bound = statistics.mean(scores[key][case]) / 100
-        labels.append((bound, f"{title}  {_short(bound)}", _INK))
-        axes.axhline(bound, color=_INK, linewidth=1.2, linestyle=(0, (6, 3)))
-    top = max(labels)[0] * 1.04
-    for name, row in published["monthly_funds_dollars"].items():
-        if name == "greedy_bot":
-            continue  # played by other rules, see docs/fidelity.md
-        axes.plot(range(POINTS), row["funds_usd"], color=_GREY if name in _NAMED else _PALE, linewidth=1.1)
-        if name in _NAMED:
-            labels.append((row["funds_usd"][-1], f"{name}  {_short(row['funds_usd'][-1])}", _GREY))
-    for name, colour in _OURS.items():
-        curve = scores["funds_dollars"][name]
-        axes.plot(range(POINTS), curve, color=colour, linewidth=2.4)
-        labels.append((curve[-1], f"{name}  {_short(curve[-1])}", colour))
-    _style(axes, top)
-    heights = _spread([math.sqrt(each[0] / top) for each in sorted(labels)])
-    for height, (_, words, colour) in zip(heights, sorted(labels), strict=True):
-        axes.text(1.015, height, words, transform=axes.transAxes, color=colour, va="center", size=9.5)
-    figure.savefig(FIGURE, dpi=160, facecolor="white", metadata={"Software": None})
-
-
-def _style(axes: Axes, top: float) -> None:
-    axes.set_xlim(0, POINTS - 1)
-    # Square roots: half of the models end below a fortieth of the bound, and nothing would be seen of them.
-    axes.set_yscale("function", functions=(lambda funds: np.sqrt(np.maximum(funds, 0)), np.square))
-    axes.set_ylim(0, top)
-    axes.set_yticks([0, 100_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 15_000_000])
-    axes.set_xticks(range(POINTS), _MONTHS)
-    axes.yaxis.set_major_formatter(lambda dollars, _: _short(dollars))
-    axes.grid(visible=True, axis="y", color="#e6eaee")
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(length=0, labelcolor=_GREY)
-    title = "Mean funds over seeds 1 to 3, rules of the published scores"
-    axes.set_title(title, loc="left", size=12, color=_INK, weight="bold", pad=24)
-    note = "grey: published language models; square-root scale"
-    axes.text(0, 1.02, note, transform=axes.transAxes, size=9, color=_GREY)
-
-
-def _spread(heights: Sequence[float]) -> list[float]:
-    """Return ascending heights moved apart, upwards only as far as needed."""
-    spread: list[float] = []
-    for height in heights:
-        spread.append(max(height, spread[-1] + _GAP) if spread else max(height, 0.0))
-    return spread
-
-
-def _short(dollars: float) -> str:
-    return "$0" if dollars == 0 else f"${dollars / 1e6:.2f}M" if dollars >= 1e6 else f"${dollars / 1e3:.0f}K"  # noqa: PLR2004 -- a million
+def draw(scores: Scores) -> None:
+    """Draw published models, greedy, expert, planner and the bound over the year, under the published rules."""
+    curves = scores["funds_dollars"]
+    ours = {"planner (loophole)": curves["planner"], "expert": curves["expert"], "greedy": curves["greedy"]}
+    bound = statistics.mean(scores["bound_cents"][case_name("reference", 0)]) / 100
+    title = "Mean funds over seeds 1 to 3, rules of the published scores (grey: published language models)"
+    FIGURE.write_bytes(png_of(story(ours, published().models, bound, title), dpi=130))
 
 
 def main(what: Sequence[str]) -> None:
@@ -348,7 +279,7 @@ def main(what: Sequence[str]) -> None:
     elif list(what) == ["write"]:
         scores = json.loads(MEASURED.read_text(encoding="utf-8"))
         PAGE.write_text(updated(PAGE.read_text(encoding="utf-8"), scores), encoding="utf-8", newline="\n")
-        draw(scores, json.loads(PUBLISHED.read_text(encoding="utf-8")))
+        draw(scores)
     else:
         raise SystemExit(f"{Path(__file__).name}: got {' '.join(what) or 'nothing'}, expected measure or write")  # noqa: EM102, TRY003 -- a script
 

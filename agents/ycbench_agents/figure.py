@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import io
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
+import numpy as np
 
 from ycbench_agents.files import write_file
 from ycbench_agents.rollout import Trajectory
@@ -26,6 +27,7 @@ try:
     from matplotlib.axes import Axes
     from matplotlib.dates import ConciseDateFormatter, MonthLocator
     from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
 except ImportError as error:
     _MISSING = f"figures need matplotlib ({error}): pip install '.[cli]' in the folder of this project"
     raise MissingExtraError(_MISSING) from error
@@ -46,8 +48,9 @@ __all__ = [
 INK: Final = "#1c252c"
 GREY: Final = "#5b6670"
 COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
+_UNITS: Final = ((1e9, "B"), (1e6, "M"), (1e3, "K"))
 _DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
-_STYLE: Final = {
+_STYLE: Final[Mapping[RcKeyType, Any]] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#c3cad0",
     "axes.grid": True,
@@ -75,7 +78,7 @@ _STYLE: Final = {
 
 
 @contextmanager
-def figure_style() -> Iterator[None]:
+def figure_style() -> Generator[None]:
     """Draw with the style of this project: matplotlib's defaults and a few settings, whatever the user has set."""
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -106,8 +109,9 @@ def dollars(amount: float) -> str:
     ['$0', '-$950', '$84K', '$1M', '$1.27M']
     """
     size = float(f"{abs(amount):.3g}")
-    unit, letter = next((each for each in ((1e9, "B"), (1e6, "M"), (1e3, "K")) if size >= each[0]), (1.0, ""))
-    return f"{'-' if amount < 0 and size >= 1 else ''}${size / unit:.{0 if unit == 1 else 3}{'f' if unit == 1 else 'g'}}{letter}"
+    unit, letter = next((each for each in _UNITS if size >= each[0]), (1.0, ""))
+    digits = f"{size / unit:.3g}" if letter else f"{size:.0f}"
+    return f"{'-' if amount < 0 and digits != '0' else ''}${digits}{letter}"
 
 
 def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -119,7 +123,7 @@ def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float = 0.06) -> None:
-    """Write labels at the right edge, as near to their heights as the others allow.
+    """Write labels at the right edge, as near to their heights as the others allow; a thin line leads to each.
 
     Args:
         axes: With the limits of its vertical axis set.
@@ -127,16 +131,36 @@ def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float 
         gap: Least distance of two labels, as a part of the height.
     """
     ordered = sorted(labels, key=lambda label: label[0])
-    heights: list[float] = []
-    for height, _, _ in ordered:
-        place = float(axes.transAxes.inverted().transform(axes.transData.transform((0, height)))[1])
-        heights.append(max(place, heights[-1] + gap) if heights else place)
-    ceiling = max(1.0, (len(heights) - 1) * gap)
-    for i in reversed(range(len(heights))):
-        heights[i] = min(heights[i], ceiling)
-        ceiling = heights[i] - gap
-    for (_, text, colour), height in zip(ordered, heights, strict=True):
-        axes.annotate(text, (1.01, height), xycoords="axes fraction", color=colour, va="center", annotation_clip=False)
+    to_fraction = axes.transData + axes.transAxes.inverted()
+    ends = [float(to_fraction.transform((0, height))[1]) for height, _, _ in ordered]
+    groups: list[tuple[float, int]] = []  # middle and number of labels that touch, from below
+    for end in ends:
+        middle, count = end, 1
+        while groups and groups[-1][0] + (groups[-1][1] + count) * gap / 2 > middle:
+            below, others = groups.pop()
+            middle, count = (below * others + middle * count) / (others + count), others + count
+            middle = max(middle, (count - 1) * gap / 2)
+        groups.append((middle, count))
+    heights = [middle + (i - (count - 1) / 2) * gap for middle, count in groups for i in range(count)]
+    for (_, text, colour), end, height in zip(ordered, ends, heights, strict=True):
+        axes.annotate(
+            text,
+            (1.0, end),
+            (1.06, height),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 1,
+                "relpos": (0, 0.5),
+            },
+            color=colour,
+            va="center",
+            annotation_clip=False,
+        )
 
 
 # ---------------------------------------------------------------- funds over time
@@ -189,9 +213,10 @@ def plot_funds(curves_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | N
         for label, some in curves_by_label.items():
             colour, dashes = looks[label]
             for curve in some:  # funds stay as they are until something happens, so the line is a staircase
-                axes.step(curve.times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
+                times = np.asarray(curve.times, dtype="datetime64[us]")
+                axes.step(times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
                 if curve.bankrupt:
-                    axes.plot(curve.times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
+                    axes.plot(times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
             if some:
                 final = statistics.median(curve.funds_dollars[-1] for curve in some)
                 labels.append((final, f"{_cut(label)}  {_outcome(some, final)}", colour))
@@ -222,7 +247,7 @@ def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
     found = list(curves)
     presets, labels = dict.fromkeys(each.preset for each in found), dict.fromkeys(each.label for each in found)
     with figure_style():
-        figure = Figure(figsize=(5.6 * len(presets), 3.4))
+        figure = Figure(figsize=(max(7.5, 5.6 * len(presets)), 3.4))
         panels = figure.subplots(1, len(presets), squeeze=False)[0]
         for axes, preset in zip(panels, presets, strict=True):
             here = [curve for curve in found if curve.preset == preset]
@@ -236,10 +261,11 @@ def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
 
 
 def _outcome(curves: Sequence[FundsCurve], final: float) -> str:
-    bankrupt = sum(curve.bankrupt for curve in curves)
-    if bankrupt == len(curves):
-        return "bankrupt" if bankrupt == 1 else f"all {bankrupt} bankrupt"
-    return f"{dollars(final)}{f', {bankrupt} of {len(curves)} bankrupt' if bankrupt else ''}"
+    bankrupt, count = sum(curve.bankrupt for curve in curves), len(curves)
+    if bankrupt == count:
+        return "bankrupt" if count == 1 else f"all {count} bankrupt"
+    amount = f"median {dollars(final)}" if count > 1 else dollars(final)
+    return f"{amount}, {bankrupt} of {count} bankrupt" if bankrupt else amount
 
 
 def _cut(text: str, most: int = 24) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -91,14 +92,15 @@ def funds_by_seed(months: pd.DataFrame) -> Figure:
     down = -(-len(seeds) // across)
     with figure_style():
         figure = Figure(figsize=(2.3 * across, 1.9 * down + 0.5))
-        panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).flat
+        panels = list(figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).flat)
         by_seed = {seed: _curves(months[months["seed"] == seed]) for seed in seeds}
         limit = max(map(_funds_limit, by_seed.values()))
         looks = line_looks(months["policy"])
         for axes, seed in zip(panels, seeds, strict=False):
             _draw_funds(axes, by_seed[seed], limit, looks=looks)
             axes.set_title(f"Seed {printable(seed)[:14]}")
-        for axes in list(panels)[len(seeds) :]:
+            axes.label_outer()
+        for axes in panels[len(seeds) :]:
             axes.set_axis_off()
         names = labels_of(looks)
         handles = [figure.axes[0].plot([], [], color=c, linestyle=d, label=names[p])[0] for p, (c, d) in looks.items()]
@@ -166,7 +168,7 @@ def final_funds(episodes: pd.DataFrame) -> Figure:
 
 
 def revenue_per_dollar(episodes: pd.DataFrame) -> Figure:
-    """Draw simulated revenue for a dollar of model cost (figure 5b); hatched where turns of unknown cost are missing."""
+    """Draw simulated revenue for a dollar of cost (figure 5b); hatched where turns tell no cost, so it is less."""
     unknown = episodes.loc[episodes["unknown_cost_turns"].fillna(0) > 0, "policy"]
     return _bars(seed_values(episodes, "revenue_per_usd"), dollars, bounds=frozenset(unknown))
 
@@ -204,10 +206,12 @@ def _bars(values: pd.Series, show: Callable[[float], str], bounds: frozenset[str
         for row, policy in enumerate(policies):
             some = values.loc[policy]
             mean = float(some.mean())
-            look = {"hatch": "///", "fill": False} if policy in bounds else {}
-            axes.barh(row, mean, color=COLOURS[0], edgecolor=COLOURS[0], alpha=0.75, height=0.66, **look)
+            is_bound = policy in bounds
+            bar = axes.barh(row, mean, color=COLOURS[0], alpha=0.35 if is_bound else 0.75, height=0.66)
+            if is_bound:
+                bar[0].set_hatch("///")
             axes.plot(some, np.full(len(some), row), "o", color=INK, ms=3, clip_on=False)
-            text = f"\u2264 {show(mean)}" if policy in bounds else show(mean)
+            text = f"\u2264 {show(mean)}" if is_bound else show(mean)
             axes.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
         axes.set_yticks(range(len(policies)), [names[policy] for policy in policies])
         axes.invert_yaxis()
@@ -283,8 +287,8 @@ def calls(counts: pd.DataFrame) -> Figure:
         counts: ``metrics_table(runs, "calls")``.
     """
     runs = counts.groupby("policy")[["seed", "repeat"]].apply(lambda rows: len(rows.drop_duplicates()))
-    totals = counts.groupby(["command", "policy"])["calls"].sum().unstack(fill_value=0).astype(float)
-    grid = (totals / runs)[counts["policy"].unique().tolist()]
+    totals = counts.pivot_table(index="command", columns="policy", values="calls", aggfunc="sum", fill_value=0)
+    grid = (totals.astype(float) / runs)[counts["policy"].unique().tolist()]
     order = grid.max(axis=1).sort_values(ascending=False, kind="stable").index
     return _grid(grid.loc[order].T, "{:,.0f}".format, root=True)
 
@@ -477,7 +481,8 @@ def story(
         for name, funds in ours.items():
             axes.plot(range(12), funds, color=colours[name], linewidth=2.4, clip_on=False)
             labels.append((funds[-1], f"{name}  {dollars(funds[-1])}", colours[name]))
-        label_ends(axes, labels, gap=0.034)
+        mpl.rcParams["font.size"] = 8
+        label_ends(axes, labels, gap=0.028)
         axes.set_xlim(0, 11)
         axes.set_xticks(range(12), _MONTHS)
         axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))

@@ -69,4 +69,4 @@ _FILE: Final = "data/published.json"
 
 def published() -> Published:
     """Return the published results that ship with this package."""
-    return from_json(resources.files(__package__).joinpath(_FILE).read_bytes(), Published, _FILE)
+    return from_json(resources.files("ycbench_agents.evaluation").joinpath(_FILE).read_bytes(), Published, _FILE)

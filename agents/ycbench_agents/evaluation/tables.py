@@ -34,6 +34,7 @@ __all__ = [
     "DEFAULT_BASELINE",
     "ENDINGS",
     "LEADERBOARD",
+    "PUBLISHED",
     "RELIABILITY",
     "TASKS",
     "TIMES",
@@ -106,9 +107,8 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
     for preset in frame["preset"].unique():
         part = frame[frame["preset"] == preset]
         scores = seed_scores(part)
-        counts = part.groupby("policy")["status"].value_counts().unstack(fill_value=0)
-        complete = [policy for policy in scores if counts.get("missing", {}).get(policy, 0) == 0]
-        placed = tiers({policy: scores[policy] for policy in complete})
+        missing = set(part.loc[part["status"] == "missing", "policy"])
+        placed = tiers({policy: values for policy, values in scores.items() if policy not in missing})
         lifts = comparison_frame(part, baseline).set_index("policy")
         for policy, values in scores.items():
             episodes = part[part["policy"] == policy]
@@ -266,7 +266,7 @@ def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
     complete = board[board["missing"] == 0]
     pairs = len(complete) * (len(complete) - 1) // 2
     seeds = int((complete["planned"] - complete["missing"]).max()) if len(complete) else 0
-    if pairs and complete["tier"].nunique() == 1:
+    if pairs and len(set(complete["tier"])) == 1:
         yield (
             f"All in one tier: no two of these {len(complete)} policies are shown to differ. It takes at least "
             f"{pairs_needed(ALPHA / pairs)} seeds to show a difference among so many."
@@ -274,8 +274,8 @@ def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
     failed = board.loc[board["failed"] > 0, "policy"].tolist()
     if failed:
         yield (
-            f"Failed episodes of {_listed(failed)} count as 0 and as not survived in every column but Score (in brackets) "
-            "and Final funds, which are means of the finished episodes alone."
+            f"Failed episodes of {_listed(failed)} count as 0 and as not survived in every column but Score (in "
+            "brackets) and Final funds, which are means of the finished episodes alone."
         )
     missing = board.loc[board["missing"] > 0, "policy"].tolist()
     if missing:
@@ -293,13 +293,14 @@ def comparison_notes(comparison: pd.DataFrame) -> Iterator[str]:
         seeds = f"{untied} seed{'' if untied == 1 else 's'} without a tie"
         if floor > ALPHA:
             yield (
-                f"{seeds} cannot reach p < {ALPHA:g}, whatever the lift (p is at least {floor:.3g}): {names}. It takes "
-                f"{pairs_needed(ALPHA)}{f', and {pairs_needed(ALPHA / size)} for Holm p of {size}' if size > 1 else ''}."
+                f"{seeds} cannot reach p < {ALPHA:g}, whatever the lift (p is at least {floor:.3g}): {names}. "
+                f"It takes {pairs_needed(ALPHA)}"
+                f"{f', and {pairs_needed(ALPHA / size)} for Holm p of {size} policies' if size > 1 else ''}."
             )
         elif floor * size > ALPHA:
             yield (
-                f"{seeds} reach p < {ALPHA:g}, and Holm p of {size} policies only if others are smaller still: {names}. "
-                f"It takes {pairs_needed(ALPHA / size)} seeds to be sure of the room."
+                f"{seeds} can reach p < {ALPHA:g}, but Holm p of {size} policies only beside smaller ones: {names}. It "
+                f"takes {pairs_needed(ALPHA / size)} to reach it alone."
             )
 
 
@@ -337,7 +338,7 @@ class Column:
     @property
     def is_number(self) -> bool:
         """Whether it is aligned right and sorted by size."""
-        return self.show is not _text
+        return self.show is not str
 
     def cell(self, row: pd.Series) -> Cell:
         """Return the cell of a row."""
@@ -363,10 +364,6 @@ def make_table(title: str, frame: pd.DataFrame, columns: Sequence[Column], notes
     shown = [each for each in columns if len(frame) == 0 or frame[each.keys[0]].notna().any()]
     rows = tuple(tuple(column.cell(row) for column in shown) for _, row in frame.iterrows())
     return Table(title, tuple(shown), rows, tuple(notes))
-
-
-def _text(value: object) -> str:
-    return str(value)
 
 
 def _signed(number: float, form: str) -> str:
@@ -439,15 +436,15 @@ def _duration(mean_s: float, deviation_s: float | None) -> str:
     return f"{_with_deviation(mean_s / unit, None if deviation_s is None else deviation_s / unit)} {name}"
 
 
-_POLICY: Final = Column("Policy", ("policy",), _text)
+_POLICY: Final = Column("Policy", ("policy",), str)
 LEADERBOARD: Final = (
     _POLICY,
     Column(
         "Score",
         ("score_cents", "failed", "missing"),
         _score,
-        "Mean over seeds of the final funds of finished episodes, a bankrupt company counting 0; in brackets if episodes "
-        "failed or are missing",
+        "Mean over seeds of the final funds of finished episodes, a bankrupt company counting 0; in brackets if "
+        "episodes failed or are missing",
     ),
     Column(
         "Failed as 0",
@@ -535,6 +532,19 @@ RELIABILITY: Final = (
     Column("Unusable replies", ("unusable_replies",), _count, "Replies of a model of which nothing was run"),
     Column("Commands", ("commands",), _count, "Grammatical ones, to compare with"),
     Column("Turns", ("turns",), _count, "To compare with"),
+)
+PUBLISHED: Final = (
+    Column("Model", ("policy",), str),
+    Column("December", ("december",), short_dollars, "Mean funds over seeds 1 to 3, a bankrupt company counting 0"),
+    Column("Figure 7", ("figure7",), short_dollars, "Final funds as the paper's figure 7 prints them"),
+    Column("Bankrupt of 3", ("bankrupt",), _count, "Paper, table 4"),
+    Column("Cost, $", ("cost_usd_mean", "cost_usd_sd"), _with_deviation, "A run (paper, table 4)"),
+    Column("Tokens, M", ("tokens_millions",), _one, "A run (paper, table 4)"),
+    Column("Minutes", ("runtime_min_mean", "runtime_min_sd"), _with_deviation, "A run (paper, table 4)"),
+    Column("Notes per 100 turns", ("scratchpad_writes_per_100_turns",), _one, "Paper, table 3"),
+    Column("Inspects per accept", ("inspects_per_accept",), _two, "Paper, table 3"),
+    Column("Concurrency", ("mean_concurrency",), _one, "Paper, table 3"),
+    Column("Commands per turn", ("commands_per_turn",), _two, "Paper, table 3"),
 )
 TIMES: Final = (
     _POLICY,
