@@ -16,7 +16,6 @@ from ycbench_agents.evaluation.figure.lettering import LABEL_INCHES, text_width
 from ycbench_agents.evaluation.figure.short_name import short_names
 from ycbench_agents.evaluation.figure.style import HOUSE_STYLE, FigureStyle, PolicyLook, looks
 from ycbench_agents.evaluation.figure.wording import dollars, round_dollars
-from ycbench_agents.figure import spread_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -226,7 +225,7 @@ def label_curves(ax: Axes, ends: Mapping[str, tuple[float, float, str]], style: 
     to_axes = ax.transData + ax.transAxes.inverted()
     ordered = sorted(ends, key=lambda label: ends[label][1])
     points = [to_axes.transform(ends[label][:2]) for label in ordered]
-    heights = spread_apart([float(y) for _, y in points], _GAP)
+    heights = _spread_apart([float(y) for _, y in points], _GAP)
     for label, (x, y), height in zip(ordered, points, heights, strict=True):
         # What leads past other curves is not one of them.
         dots, colour = ((0, (1, 3)), ends[label][2]) if x < _NEAR else ("solid", style.grey)
@@ -257,3 +256,21 @@ def draw_legend(
         column, row = divmod(place, rows)
         ax.plot([column, column + 0.12], [row + 0.5] * 2, color=look[policy].colour, ls=look[policy].dashes)
         ax.text(column + 0.15, row + 0.5, short[policy], size=size, va="center")
+
+
+def _spread_apart(heights: Sequence[float], least_gap: float) -> list[float]:
+    """Return ascending heights (parts of the whole) moved apart, as little as possible upwards and then down again.
+
+    Args:
+        heights: Where labels belong, ascending, from 0 to 1.
+        least_gap: Distance that they need; less where there is no room for it.
+    """
+    gap = min(least_gap, 1 / max(len(heights), 1))
+    spread: list[float] = []
+    for height in heights:
+        spread.append(max(height, spread[-1] + gap) if spread else height)
+    ceiling = 1.0
+    for place in reversed(range(len(spread))):
+        spread[place] = min(spread[place], ceiling)
+        ceiling = spread[place] - gap
+    return spread
