@@ -8,11 +8,10 @@ import json
 import random
 from typing import Any, Final, Literal, TypeAlias
 
-import gymnasium
+from gymnasium import Env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import ycbench_env  # noqa: F401 -- registers the ids
 from ycbench_agents.base import Decision
 from ycbench_agents.llm.client import ChatRequest, Completion, ContextLengthError, Transport
 from ycbench_agents.llm.conversation import Exchange, answers_by_call, messages, prompt_sha256
@@ -214,8 +213,8 @@ def test_whole_episodes_are_recalled_exactly(  # noqa: PLR0913 -- drawn
     most = 60 if mode == "tools" else 25
     config = {"loop": {"max_turns": 40}}
 
-    def environment() -> gymnasium.Env[Any, Any]:
-        return ScratchpadMemory(gymnasium.make("YCBench-v0", config=config))
+    def environment() -> Env[Any, Any]:
+        return ScratchpadMemory(YCBenchEnv(config))
 
     player = LLMPolicy(chosen, client=Model(seed, replies, most))
     again = LLMPolicy(chosen, client=Model(seed, replies, most))
@@ -235,7 +234,7 @@ def test_whole_episodes_are_recalled_exactly(  # noqa: PLR0913 -- drawn
     assert reader._memory == player._memory
 
 
-async def played(env: gymnasium.Env[Any, Any], policy: LLMPolicy, seed: int) -> list[Decision]:
+async def played(env: Env[Any, Any], policy: LLMPolicy, seed: int) -> list[Decision]:
     """The decisions of an episode."""
     observation, _ = env.reset(seed=seed)
     policy.reset(seed)

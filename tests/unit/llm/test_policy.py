@@ -54,7 +54,8 @@ def saying(*commands: str, content: str | None = None) -> Script:
 
 
 def settings(**changes: Any) -> LLMSettings:
-    return LLMSettings(**{"model": "m", **changes})
+    values: dict[str, Any] = {"model": "m", **changes}
+    return LLMSettings(**values)
 
 
 def made(client: ChatClient, chosen: LLMSettings, config: str = "default", prices: Prices | None = None) -> LLMPolicy:

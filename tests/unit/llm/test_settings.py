@@ -113,9 +113,8 @@ def test_an_unknown_name_shows_the_nearest_one() -> None:
 
 
 def test_settings_are_read_from_json_and_equal_values_are_one() -> None:
-    chosen = LLMSettings(
-        model="m", timeout_s=5, temperature=-0.0, replay_reasoning=["reasoning"], extra_body={"k": [1]}
-    )  # pyright: ignore[reportArgumentType] -- brought into form
+    given: dict[str, Any] = {"timeout_s": 5, "temperature": -0.0, "replay_reasoning": ["reasoning"]}
+    chosen = settings_for(CONFIG, {"model": "m", "extra_body": {"k": [1]}, **given})
     values: dict[str, Any] = json.loads(json.dumps(chosen.public())) | {"extra_headers": {}}
     assert structure(values, LLMSettings, "settings") == chosen
     assert json.dumps(values["temperature"]) == "0.0"
