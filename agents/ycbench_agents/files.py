@@ -6,14 +6,16 @@ opens a file of a folder that may come from anybody: a regular file inside that 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import stat
 import sys
 import tempfile
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
 
 import attrs
 
@@ -21,8 +23,6 @@ from ycbench_env.errors import MissingExtraError
 from ycbench_env.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import cattrs
 
     from ycbench_agents.base import Json
@@ -40,6 +40,7 @@ __all__ = [
     "unstructure",
     "write_file",
     "write_record",
+    "writing",
 ]
 
 _T = TypeVar("_T")
@@ -283,27 +284,39 @@ def _reason(error: BaseException, _: type | None) -> str:
 
 
 def write_file(path: Path | str, data: str | bytes) -> None:
-    r"""Write a file whole: a kill at any moment leaves the old content or the new.
-
-    ``-`` is standard output. What exists and is no regular file (a device, a pipe, a symbolic link) is opened and
-    written; it is never replaced. Missing folders are made. Text is written in UTF-8 with ``\n``.
+    r"""Write a file whole, see ``writing``; text is written in UTF-8 with ``\n``.
 
     Raises:
         FileError: The system refuses; the message names the file and the reason.
     """
-    raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+    with writing(path) as file:
+        file.write(_encoded(data))
+
+
+@contextlib.contextmanager
+def writing(path: Path | str) -> Generator[IO[bytes]]:
+    """Give a file to write, which is whole at the end: a kill at any moment leaves the old content or the new.
+
+    ``-`` is standard output. What exists and is no regular file (a device, a pipe, a symbolic link) is opened and
+    written; it is never replaced. Missing folders are made.
+
+    Raises:
+        FileError: The system refuses; the message names the file and the reason.
+    """
     if str(path) == "-":
         sys.stdout.flush()
-        sys.stdout.buffer.write(raw)
+        yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(path)
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            path.write_bytes(raw)
+            with path.open("wb") as file:
+                yield file
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _replace(path, raw)
+            with _replacing(path) as file:
+                yield file
     except OSError as error:
         raise _system_error(path, "written", error) from error
 
@@ -319,17 +332,23 @@ def write_record(path: Path, data: str | bytes) -> None:
             msg = f"{path}: is not a regular file; remove it, or choose another folder"
             raise FileError(msg)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+        with _replacing(path) as file:
+            file.write(_encoded(data))
     except OSError as error:
         raise _system_error(path, "written", error) from error
 
 
-def _replace(path: Path, raw: bytes) -> None:
+def _encoded(data: str | bytes) -> bytes:
+    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Generator[IO[bytes]]:
     """Write beside the target and rename."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(raw)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)

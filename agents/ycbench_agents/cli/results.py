@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -22,23 +20,21 @@ from ycbench_agents.cli.output import (
     print_parts,
     telling_warnings,
 )
-from ycbench_agents.cli.run import runs_in
-from ycbench_agents.evaluation.evaluation_file import EvaluationFile
-from ycbench_agents.evaluation.export import refuse_held_out
-from ycbench_agents.evaluation.factory import Trusted, replaying_policy
-from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.validation import Validation, load_rules
-from ycbench_agents.evaluation.validation import validate as validate_evaluation
-from ycbench_agents.evaluation.validation.provenance_block import PROVENANCE_FILE
-from ycbench_agents.files import FileError, to_json, write_file
-from ycbench_agents.records import RecordError, RunRecord, export_turns
+from ycbench_agents.evaluation.export import export as export_runs
+from ycbench_agents.evaluation.factory import Trusted
+from ycbench_agents.evaluation.results import read_evaluation
+from ycbench_agents.evaluation.validate import PROVENANCE_FILE, load_rules
+from ycbench_agents.evaluation.validate import validate as validate_evaluation
+from ycbench_agents.files import FileError, to_json, write_record
+from ycbench_agents.runs import RunError
 
 __all__ = ["export", "report", "validate"]
 
 _RULES: Final = Path("configs/validation")
 _ANY_SUITE: Final = "development"
-_SHOWN: Final = 20  # places that break one rule
-_STYLES: Final = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
+_SHOWN: Final = 20  # lines of one check
+_NOT_CHECKED: Final = 3
+_STYLES: Final = {"valid": "green", "not checked": "yellow", "invalid": "bold red"}
 
 _Evaluation = Annotated[Path, Parameter(metavar="DIR", help="Folder that ycbench evaluate wrote, with its runs.")]
 
@@ -90,31 +86,51 @@ def validate(
             "suite, or else development.",
         ),
     ] = None,
+    trust_policies: Annotated[
+        bool,
+        Parameter(
+            negative=(),
+            show_default=False,
+            help="Ask policies of other packages (module:Class) again, too, which runs their code.",
+        ),
+    ] = False,
     write: Annotated[bool, Parameter(help="Write provenance.json; --no-write changes nothing in the folder.")] = True,
     as_json: JsonFlag = False,
 ) -> int:
-    """Validate an evaluation, print the result of each rule and return the exit code.
+    """Validate an evaluation, print the outcome of each check and return the exit code.
+
+    Returns:
+        0 for a valid evaluation, 1 for an invalid one, 3 where nothing is invalid and something was not checked.
 
     Raises:
-        FileError: provenance.json cannot be written.
-        RecordError: The folder holds no evaluation.
-        UsageError: The rules cannot be read.
+        FileError: The rules cannot be read, or provenance.json cannot be written.
+        RunError: The folder holds no evaluation.
+        UsageError: There are no rules.
     """
     with telling_warnings():
         path = _default_rules(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
         with counting() as progress:
-            validation = validate_evaluation(folder, load_rules(path, os.environ), progress)
-    if write and validation.is_valid and validation.provenance is not None:
-        write_file(folder / PROVENANCE_FILE, to_json(validation.provenance, indent=2) + "\n")
+            validation = validate_evaluation(folder, load_rules(path), trust_policies=trust_policies, progress=progress)
+    is_written = write and validation.outcome != "invalid" and validation.provenance is not None
+    if is_written:
+        write_record(folder / PROVENANCE_FILE, to_json(validation.provenance, indent=2) + "\n")
     if as_json:
         print_json(validation.to_dict())
     else:
-        table = new_table("rule", "status", "got", "expected")
+        table = new_table("check", "outcome", "checked", "not checked", "got", "expected")
         for check in validation.checks:
-            status = cell(check.status, _STYLES[check.status])
-            table.add_row(cell(check.rule), status, cell(check.got), cell(check.expected))
-        print_parts(table, Text("\n").join([cell(line) for line in _findings(validation, is_written=write)]))
-    return 0 if validation.is_valid else STOPPED
+            counts = (cell(str(check.checked)), cell(f"{check.unchecked} {check.of}" if check.unchecked else ""))
+            outcome = cell(check.outcome, _STYLES[check.outcome])
+            table.add_row(cell(check.rule), outcome, *counts, cell(check.got), cell(check.expected))
+        lines = [
+            f"{check.rule}: {where}"
+            for check in validation.checks
+            for where in (*check.where[:_SHOWN], *(["...; --json has all"] if len(check.where) > _SHOWN else []))
+        ]
+        verdict = f"{validation.outcome} under the rules {validation.rules.name}"
+        lines.append(verdict + (f"; {PROVENANCE_FILE} written" if is_written else ""))
+        print_parts(table, Text("\n").join([cell(line) for line in lines]))
+    return {"valid": 0, "invalid": STOPPED, "not checked": _NOT_CHECKED}[validation.outcome]
 
 
 def _default_rules(folder: Path) -> Path:
@@ -124,27 +140,13 @@ def _default_rules(folder: Path) -> Path:
         UsageError: The working directory has neither.
     """
     names = [_ANY_SUITE]
-    with contextlib.suppress(RecordError):  # the validation says so
-        names.insert(0, EvaluationFile.read(EvaluationFolder(folder)).suite.name)
+    with contextlib.suppress(RunError):  # the validation says so
+        names.insert(0, read_evaluation(folder).suite.name)
     for name in names:
         if (path := _RULES / f"{name}.toml").is_file():
             return path
     msg = f"--rules: got nothing, expected the TOML file of rules, since {_RULES} of the working directory has none"
     raise UsageError(msg)
-
-
-def _findings(validation: Validation, *, is_written: bool) -> Iterator[str]:
-    """Yield where rules are broken, and the verdict last."""
-    for check in validation.checks:
-        yield from (f"{check.rule}: {where}" for where in check.where[:_SHOWN])
-        if len(check.where) > _SHOWN:
-            yield f"{check.rule}: {len(check.where) - _SHOWN} more; --json has all"
-    broken = sum(check.is_failed for check in validation.checks)
-    if broken:
-        yield f"not valid under the rules {validation.rules.name}: {broken} of {len(validation.checks)} rules broken"
-    else:
-        written = f"; {PROVENANCE_FILE} written" if is_written else ""
-        yield f"valid under the rules {validation.rules.name}{written}"
 
 
 def export(
@@ -168,59 +170,23 @@ def export(
     """Write recorded turns in the form that is asked for and return the exit code.
 
     Raises:
-        ExportError: A record is held out, or has what the form cannot hold.
-        RecordError: A folder holds no run, or one that turns out differently.
+        ExportError: A run cannot be exported in this form.
+        FileError: The file cannot be written.
+        RunError: A folder holds no run, or one that turns out differently.
         UsageError: Options do not go together.
         MissingExtraError: A library of an extra is not installed.
     """
-    if form != "minari" and name is not None:
-        msg = f"--name: got {name!r}, expected it with --format minari alone"
-        raise UsageError(msg)
-    if form != "jsonl" and policy is not None:
-        msg = f"--policy: got {policy!r}, expected it with --format jsonl alone; other forms ask no policy"
+    if form != "jsonl" and (policy is not None or out is None):
+        msg = f"--format {form}: got {'--policy' if policy else 'no --out'}, expected --out and no --policy"
         raise UsageError(msg)
     with telling_warnings(), counting() as progress:
-        records = [*runs_in([_folder_of_runs(folder) for folder in folders], "export")]
-        progress.begin(len(records))
-        if form == "jsonl":
-            refuse_held_out(records, "a line of JSON")
-            rows, what = _export_lines(records, out, Trusted(policy), progress.step), str(out)
-        elif out is None:
-            msg = f"--out: got nothing, expected where to write, since --format {form} is no text"
-            raise UsageError(msg)
-        elif form == "parquet":
-            from ycbench_agents.evaluation.export.parquet import write_parquet  # noqa: PLC0415 -- of an extra
-
-            rows, what = write_parquet(records, out, progress.step), str(out)
-        elif name is None:
-            msg = "--name: got nothing, expected the name of the data set, like ycbench/greedy-v0"
-            raise UsageError(msg)
-        else:
-            from ycbench_agents.evaluation.export.minari_dataset import write_minari  # noqa: PLC0415 -- of an extra
-
-            _make_folder(out)
-            rows = write_minari(records, out, name, progress.step)
-            what = f"{out / name}; load it with MINARI_DATASETS_PATH={out}"
+        done = export_runs(folders, form, out or Path("-"), name=name, trusted=Trusted(policy), progress=progress)
     if out is not None and str(out) != "-":
-        runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
-        print_parts(cell(f"{rows} turns of {runs}: {what}"))
+        of = f"{done.runs} runs of a held-out evaluation" if done.are_aggregates else f"{done.runs} runs"
+        kind = "rows" if done.are_aggregates else "turns"
+        what = f"{out / name}; load it with MINARI_DATASETS_PATH={out}" if name else str(out)
+        print_parts(cell(f"{done.rows} {kind} of {of}: {what}"))
     return 0
-
-
-def _folder_of_runs(folder: Path) -> Path:
-    """Return the folder of the runs of an evaluation, and any other folder as it is."""
-    place = EvaluationFolder(folder)
-    return place.runs if place.suite.is_file() and place.runs.is_dir() else folder
-
-
-def _export_lines(records: Sequence[RunRecord], out: Path | None, trusted: Trusted, step: Callable[[], None]) -> int:
-    """Write the turns of runs as lines of JSON and return how many there are."""
-    lines: list[str] = []
-    for record in records:
-        step()
-        lines.extend(turn.to_line() + "\n" for turn in export_turns(record.folder, replaying_policy(record, trusted)))
-    write_file(out or "-", "".join(lines))
-    return len(lines)
 
 
 def _make_folder(folder: Path) -> None:

@@ -16,7 +16,6 @@ import os
 import typing
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
 
@@ -28,8 +27,8 @@ from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failures import PAPER_CAUSES, FailedTask, TaskPast, failed_task
 from ycbench_agents.evaluation.notes import Attitude, NotesReading
 from ycbench_agents.files import FileError, from_json, open_record, read_record, to_json, unstructure, write_file
-from ycbench_agents.records import RunRecord, TurnRecord
-from ycbench_agents.records.playing import recorded_config
+from ycbench_agents.runs import Run, TurnRecord
+from ycbench_agents.runs.run import TURNS_FILE, Tally
 from ycbench_env import MissingExtraError, State, YCBenchEnv, advance, initial_state
 from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
 from ycbench_env.text import shown
@@ -345,7 +344,7 @@ def _ratio(number: float | None, of: float | None) -> float | None:
 # ---------------------------------------------------------------- measuring
 
 
-def measure_run(run: RunRecord) -> RunMetrics:
+def measure_run(run: Run) -> RunMetrics:
     """Return the metrics of a run; one that is not finished is measured as far as it goes (``is_complete`` is false).
 
     Args:
@@ -353,10 +352,10 @@ def measure_run(run: RunRecord) -> RunMetrics:
 
     Raises:
         MetricsError: A turn turns out otherwise than recorded; the message names it.
-        RecordError: The record is damaged, or its configuration cannot be used.
+        RunError: The record is damaged, or its configuration cannot be used.
 
     Warns:
-        RecordWarning: The last line was cut short, or turns are lost.
+        RunWarning: The last line was cut short, or turns are lost.
     """
     meter = Meter(run)
     for turn in run.turns():
@@ -394,12 +393,12 @@ class Meter:
             compared it already.
 
     Raises:
-        RecordError: The run's configuration cannot be used.
+        RunError: The run's configuration cannot be used.
     """
 
-    def __init__(self, run: RunRecord, *, hashes: bool = True) -> None:
+    def __init__(self, run: Run, *, hashes: bool = True) -> None:
         self._run = run
-        self._start = self._state = initial_state(recorded_config(run), run.identity.seed)
+        self._start = self._state = initial_state(run.config(), run.identity.seed)
         self._hashing = YCBenchEnv(self._start.config) if hashes else None
         self._hash: str | None = None
         self._grammar = grammar_for(self._start.config.world)
@@ -427,8 +426,7 @@ class Meter:
         self._refused: Counter[str] = Counter()
         self._invalid = self._skipped = self._empty_turns = self._forced_advances = 0
         # model
-        self._known: Counter[str] = Counter()
-        self._sums: dict[str, Decimal] = {}
+        self._tally = Tally(self._start.funds_cents)
         self._latencies_s: list[float] = []
         self._asked = self._attempts = self._faults = 0
         self._first_time: str | None = None
@@ -595,11 +593,7 @@ class Meter:
 
     def _follow_model(self, turn: TurnRecord) -> None:
         """Add up what traces and transports tell; a transport that tells nothing is one attempt without faults."""
-        for name in _MODEL_FIGURES:
-            value = (turn.trace or {}).get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                self._known[name] += 1
-                self._sums[name] = self._sums.get(name, Decimal(0)) + Decimal(str(value))
+        self._tally.add(turn)
         self._first_time = self._first_time or turn.time
         self._last_time = turn.time
         if turn.transport is not None:
@@ -632,8 +626,10 @@ class Meter:
         writes = sum(self._calls[name] - self._refused[name] for name in (_WRITE, _APPEND))
         commands, inspects, accepts = self._calls.total(), self._calls["task inspect"], self._calls[_ACCEPT]
         refused_actions = sum(number for name, number in self._refused.items() if name in _WORLD | _NOTES)
-        prompt, completion = self._total("prompt_tokens"), self._total("completion_tokens")
-        cost = float(self._sums["cost_usd"]) if self._known["cost_usd"] else None
+        totals = cast("dict[str, dict[str, Any]]", self._tally.outcome("running", "").totals)
+        sums = {name: total["sum"] for name, total in totals.items()}
+        unknown = {name: total["unknown_turns"] for name, total in totals.items()}
+        prompt, completion, cost = (sums.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
         revenue = _booked(entries, "task_reward")
         calendar, horizon_months = self._start.calendar, 12 * self._start.config.sim.horizon_years
         months, month_states = self._months()
@@ -698,16 +694,16 @@ class Meter:
             failed_queries=self._refused.total() - refused_actions,
             empty_turns=self._empty_turns,
             forced_advances=self._forced_advances,
-            refused_calls=self._total("refused_calls"),
-            unusable_replies=self._total("unusable_replies"),
+            refused_calls=sums.get("refused_calls"),
+            unusable_replies=sums.get("unusable_replies"),
             prompt_tokens=prompt,
             completion_tokens=completion,
-            cached_tokens=self._total("cached_tokens"),
-            reasoning_tokens=self._total("reasoning_tokens"),
+            cached_tokens=sums.get("cached_tokens"),
+            reasoning_tokens=sums.get("reasoning_tokens"),
             total_tokens=None if prompt is None or completion is None else prompt + completion,
-            unknown_token_turns=self._turns - min(self._known["prompt_tokens"], self._known["completion_tokens"]),
-            cost_usd=cost,
-            unknown_cost_turns=self._turns - self._known["cost_usd"],
+            unknown_token_turns=max(unknown.get(name, self._turns) for name in ("prompt_tokens", "completion_tokens")),
+            cost_usd=None if cost is None else float(cost),
+            unknown_cost_turns=unknown.get("cost_usd", self._turns),
             revenue_per_usd=_ratio(revenue / 100, cost),
             latency_s=math.fsum(self._latencies_s) if self._latencies_s else None,
             retries=self._attempts - self._asked if self._asked else None,
@@ -722,9 +718,6 @@ class Meter:
 
     def _listed(self, names: set[str]) -> tuple[str, ...]:
         return tuple(client.name for client in self._start.clients if client.name in names)
-
-    def _total(self, name: str) -> int | None:
-        return int(self._sums[name]) if self._known[name] else None
 
     def _months(self) -> tuple[tuple[MonthRow, ...], list[State]]:
         """Return the rows of the months, and the state that each describes; the last is that of the run's end."""
@@ -758,12 +751,6 @@ class Meter:
             )
             for place, client in enumerate(self._state.clients)
         )
-
-
-_MODEL_FIGURES: Final = (
-    *("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost_usd"),
-    *("refused_calls", "unusable_replies"),
-)
 
 
 @attrs.frozen
@@ -851,11 +838,6 @@ def _seconds_between(first: str | None, last: str | None) -> float | None:
 
 
 @attrs.frozen
-class _Format:
-    format: int
-
-
-@attrs.frozen
 class _MetricsFile:
     """Content of metrics.json; ``measured_turns`` is the stamp of the turns that were measured."""
 
@@ -864,12 +846,12 @@ class _MetricsFile:
     metrics: RunMetrics
 
 
-def store_metrics(run: RunRecord) -> RunMetrics:
+def store_metrics(run: Run) -> RunMetrics:
     """Measure a run, write metrics.json beside its record and return the metrics; valid ones that are there are kept.
 
     Raises:
         MetricsError: A turn turns out otherwise than recorded.
-        RecordError: The record is damaged.
+        RunError: The record is damaged.
         FileError: The file cannot be written.
     """
     there = read_metrics(run.folder)
@@ -905,7 +887,7 @@ def _stamp(folder: Path) -> str:
         FileError: It is no regular file.
     """
     try:
-        descriptor = open_record(folder / "turns.jsonl")
+        descriptor = open_record(folder / TURNS_FILE)
     except FileNotFoundError:
         return "0"
     with os.fdopen(descriptor, "rb") as file:

@@ -1,4 +1,4 @@
-"""Records of a tiny world, made by saying a list of turns; figures in it can be worked out in the head.
+"""Runs of a tiny world, made from a list of turns; figures in it can be worked out in the head.
 
 Seed 3 of the tiny world: Equinox Labs is loyal and pays 1,220,000 cents (Task-1, Task-3, inference), Vanguard ML is
 adversarial and pays 1,875,000 (Task-2, Task-4, data_environment). Each task is 200 units; Emp_1 and Emp_2 do 10 an
@@ -11,25 +11,15 @@ import datetime as dt
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 from ycbench_agents.base import Decision, JsonObject
-from ycbench_agents.records import RunOrigin, RunPlan, RunRecord, Runtime, play_run_sync
-from ycbench_agents.records.files import DiskFiles
+from ycbench_agents.runs import Run, RunIdentity, play, play_run
 from ycbench_env import Config, Observation
 from ycbench_env.testing import tiny_config
-
-
-class QuickFiles(DiskFiles):
-    """Real files, without waiting for the disk."""
-
-    def sync(self, path: Path) -> None:
-        pass
-
-    def sync_folder(self, path: Path) -> None:
-        pass
 
 
 @attrs.define
@@ -62,18 +52,6 @@ class Asks(Says):
         return self.act(observation)
 
 
-def quick_runtime() -> Runtime:
-    """A runtime whose clock goes on by a second at each look."""
-    seconds = itertools.count()
-
-    def clock() -> dt.datetime:
-        return dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=next(seconds))
-
-    return Runtime(
-        clock=clock, files=QuickFiles(), environ={}, origin=lambda started: RunOrigin("3.11.0", {}, None, started)
-    )
-
-
 @attrs.frozen
 class Kit:
     """Makes records."""
@@ -88,26 +66,26 @@ class Kit:
         seed: int = 3,
         scratchpad: bool = True,
         max_turns: int | None = None,
-    ) -> RunRecord:
-        """The record of a run in which these turns were said, or which a policy played, in the tiny world."""
-        plan = RunPlan(
-            folder=self.folder / f"run{len(list(self.folder.iterdir()))}",
-            config=tiny_config() if config is None else config,
-            seed=seed,
-            policy=Says(turns) if policy is None else policy,  # pyright: ignore[reportArgumentType] -- any policy
-            name="says",
-            max_turns=len(turns) if turns else max_turns,
-            scratchpad=scratchpad,
+    ) -> Run:
+        """A run in which these turns were given, or which a policy played, in the tiny world."""
+        plays: Any = Says(turns) if policy is None else policy
+        limit = len(turns) if turns else max_turns
+        identity = RunIdentity.of(
+            tiny_config() if config is None else config, seed, "says", plays, max_turns=limit, scratchpad=scratchpad
         )
-        return play_run_sync(plan, quick_runtime()).record
+        return play_run(self.folder / f"run{len(list(self.folder.iterdir()))}", identity, plays)
 
-    def asking(self, turns: Sequence[str], traces: Sequence[JsonObject], transports: Sequence[JsonObject]) -> RunRecord:
-        """The record of a run whose policy asks a model."""
+    def asking(self, turns: Sequence[str], traces: Sequence[JsonObject], transports: Sequence[JsonObject]) -> Run:
+        """A run whose policy asks a model."""
         return self.record(policy=Asks(turns, traces=traces, transports=transports), max_turns=len(turns))
 
 
 @pytest.fixture
-def kit(tmp_path: Path) -> Kit:
+def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """Its clock goes on by a second at each look, and nothing waits for the disk."""
+    seconds = itertools.count()
+    monkeypatch.setattr(play, "_now", lambda: dt.datetime.fromtimestamp(next(seconds), dt.UTC).isoformat())
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
     return Kit(tmp_path)
 
 

@@ -28,7 +28,7 @@ from ycbench_agents.evaluation.metrics import (
     read_metrics,
     store_metrics,
 )
-from ycbench_agents.records import RecordWarning, RunRecord, read_run
+from ycbench_agents.runs import Run, RunWarning, read_run
 from ycbench_env import transition
 from ycbench_env.actions import parse_turn
 from ycbench_env.testing import tiny_config
@@ -197,7 +197,7 @@ def counted(metrics: RunMetrics) -> tuple[int, int, int, int]:
     return metrics.invalid_commands, metrics.skipped_commands, refused, metrics.commands - refused
 
 
-def recorded(run: RunRecord) -> tuple[int, int, int, int]:
+def recorded(run: Run) -> tuple[int, int, int, int]:
     """The same from the answers of a record."""
     turns = list(run.turns())
     answers: list[Any] = [answer for turn in turns for answer in turn.results]
@@ -512,7 +512,7 @@ def test_a_hash_that_differs_while_the_world_stands_still_is_noticed(kit: Any) -
 def test_a_run_without_turns_is_measured_as_its_start(kit: Any) -> None:
     run = kit.record("company status")
     (run.folder / "turns.jsonl").write_bytes(b"")
-    with pytest.warns(RecordWarning, match="tells of 1 turns"):
+    with pytest.warns(RunWarning, match="tells of 1 turns"):
         metrics = measure_run(run)
     assert (metrics.is_complete, metrics.turns, metrics.commands_per_turn, metrics.wall_s) == (False, 0, None, None)
     assert [month.funds_cents for month in metrics.months] == [10_000_000, 10_000_000]

@@ -1,0 +1,645 @@
+"""Data sets of runs: JSON lines for training, Parquet for analysis, Minari for offline learning (docs/datasets.md).
+
+Every record is played again on the way, so an export is verified. A public export of a held-out evaluation holds
+aggregates only, one row an episode: any turn of it, even its reward, tells of a task of the hidden market.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import itertools
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+
+import attrs
+import gymnasium as gym
+
+from ycbench_agents.base import Json, JsonObject, Policy, policy_seed
+from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_policy
+from ycbench_agents.evaluation.results import RESULTS_FILE, SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
+from ycbench_agents.evaluation.suite import LLM
+from ycbench_agents.evaluation.validate import Counting, record_digest
+from ycbench_agents.files import to_json, writing
+from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
+from ycbench_agents.runs.run import RUN_FILE, plain_json, version
+from ycbench_env import MissingExtraError, Observation
+from ycbench_env.actions import Grammar, grammar_for, parse_turn
+from ycbench_env.wrappers import ScratchpadMemory
+
+if TYPE_CHECKING:
+    from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs] -- it has none
+
+__all__ = [
+    "DATASET_NAME",
+    "METADATA_KEY",
+    "PARQUET_FORMAT",
+    "ConversingPolicy",
+    "ExportError",
+    "Exported",
+    "ExportedTurn",
+    "export",
+    "export_turns",
+    "find_runs",
+    "write_aggregates",
+    "write_minari",
+    "write_parquet",
+]
+
+Form: TypeAlias = Literal["jsonl", "parquet", "minari"]
+
+PARQUET_FORMAT: Final = 2
+"""Version of the columns and of the metadata."""
+
+METADATA_KEY: Final = "ycbench"
+"""Key of the schema's metadata: JSON with the provenance."""
+
+DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?-v[0-9]+")
+"""Form of a data set's name, like ``ycbench/greedy-v0``; each part before a slash has two characters at least."""
+
+_ROWS: Final = 256  # of a turn with the longest answers, so many stay far below the 2 GiB of a column
+_COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+_MINARI_PLACE: Final = "MINARI_DATASETS_PATH"
+_PRINTABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) | {"\n"}
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class ExportError(ValueError):
+    """Runs cannot be exported; the message shows what was got and expected, and how to put it right."""
+
+
+# ---------------------------------------------------------------- what is exported
+
+
+def find_runs(folders: Sequence[Path]) -> list[Run]:
+    """Return the runs in folders of runs, in folders with such in them, and in folders of evaluations.
+
+    Raises:
+        RunError: A folder holds no run, or a damaged one.
+    """
+    runs: list[Run] = []
+    for folder in folders:
+        inside = sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}") if not path.parent.is_symlink())
+        runs += [read_run(each) for each in ([folder] if (folder / RUN_FILE).exists() or not inside else inside)]
+    return runs
+
+
+def held_out_evaluations(folders: Sequence[Path]) -> dict[Path, Evaluation]:
+    """Return the held-out evaluations that folders are, or lie in, by their folder.
+
+    Raises:
+        RunError: The suite.json of an evaluation is lost or damaged, so nobody can tell.
+    """
+    found: dict[Path, Evaluation] = {}
+    for folder in folders:
+        for place in (folder.resolve(), folder.resolve().parent):
+            if place not in found and any(
+                os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE, RESULTS_FILE)
+            ):
+                found[place] = read_evaluation(place)
+    return {place: evaluation for place, evaluation in found.items() if evaluation.suite.is_held_out}
+
+
+@attrs.frozen
+class Exported:
+    """The outcome of an export.
+
+    Args:
+        rows: Lines, rows or steps that were written.
+        runs: Runs that they are of.
+        are_aggregates: Whether they are one an episode, because the evaluation is held out.
+    """
+
+    rows: int
+    runs: int
+    are_aggregates: bool = False
+
+
+def export(  # noqa: PLR0913 -- one an option
+    folders: Sequence[Path],
+    form: Form,
+    out: Path,
+    *,
+    name: str | None = None,
+    trusted: Trusted | None = None,
+    progress: Counting | None = None,
+) -> Exported:
+    """Write the runs of folders in a form.
+
+    Args:
+        folders: Folders of runs, folders with such in them, and folders of evaluations.
+        form: jsonl, parquet or minari.
+        out: File to write, ``-`` for standard output; for minari the folder of data sets.
+        name: Name of the data set, for minari alone.
+        trusted: Policies whose code may run, to export the messages that they asked with; for jsonl alone.
+        progress: Progress callbacks.
+
+    Raises:
+        ExportError: The runs cannot be exported in this form.
+        FileError: The file cannot be written.
+        RunError: A folder holds no run, or a damaged one.
+        RunMismatchError: A turn turns out differently now.
+        MissingExtraError: A library of an extra is not installed.
+    """
+    if (form == "minari") != (name is not None):
+        msg = f"--name: got {name!r}, expected the name of a data set, like ycbench/greedy-v0, with minari alone"
+        raise ExportError(msg)
+    secret = held_out_evaluations(folders)
+    if secret:
+        if len(secret) < len({folder.resolve() for folder in folders}) or form == "minari":
+            msg = "got a held-out evaluation; expected it alone, as jsonl or parquet, which hold its aggregates"
+            raise ExportError(msg)
+        rows = write_aggregates([*secret.values()], out, form)
+        return Exported(rows, rows, are_aggregates=True)
+    runs = find_runs(folders)
+    if form == "parquet":
+        return Exported(write_parquet(runs, out, progress), len(runs))
+    if name is not None:
+        return Exported(write_minari(runs, out, name, progress), len(runs))
+    count = 0
+    with writing(out) as file:
+        for run in _counted(runs, progress):
+            own = trusted is not None and trusted.policy == run.identity.policy
+            for turn in export_turns(run, replaying_policy(run, trusted) if trusted and own else None):
+                file.write(f"{turn.to_line()}\n".encode("ascii"))
+                count += 1
+    return Exported(count, len(runs))
+
+
+@attrs.frozen
+class _SeenTurn:
+    """A turn, the observations before and after it, and the sum of rewards from it to the end of the record."""
+
+    record: TurnRecord
+    before: Observation
+    after: Observation
+    return_to_go_cents: int
+
+
+def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
+    """Yield the turns of a run by playing them again.
+
+    Raises:
+        RunError: The record is damaged.
+        RunMismatchError: A turn turns out differently now.
+    """
+    if run.identity.version != version():
+        msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
+        warnings.warn(msg, RunWarning, stacklevel=3)
+    to_go_cents = sum(turn.funds_delta_cents for turn in run.turns())
+    driver = Driver.of_run(run)
+    if policy is not None:
+        policy.reset(policy_seed(run.identity.seed))
+    for turn in run.turns():
+        before = driver.observation
+        if differences := replay_turn(driver, turn, policy):
+            msg = f"{run.folder}: turn {turn.turn} is not as it was recorded (recorded | now)"
+            raise RunMismatchError(msg, differences)
+        yield _SeenTurn(turn, before, driver.observation, to_go_cents)
+        to_go_cents -= turn.funds_delta_cents
+
+
+def _counted(runs: Sequence[Run], progress: Counting | None) -> Iterator[Run]:
+    """Yield runs, each with a progress callback before it."""
+    if progress is not None:
+        progress.begin(len(runs))
+    for run in runs:
+        if progress is not None:
+            progress.step(run.folder.name)
+        yield run
+
+
+def _encodable(text: str) -> str:
+    """Return a text in which each half of a character, which UTF-8 does not have, is U+FFFD."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+
+
+# ---------------------------------------------------------------- lines of JSON
+
+
+@runtime_checkable
+class ConversingPolicy(Protocol):
+    """A policy that asks with messages and can show those that led to its last turn."""
+
+    @property
+    def last_messages(self) -> Sequence[JsonObject]:
+        """The messages of the turn that was decided or recalled last."""
+        ...
+
+
+@attrs.frozen
+class ExportedTurn:
+    """One example.
+
+    Args:
+        run: Name of the run's folder.
+        seed: Run seed.
+        turn: Number of the turn, from 1.
+        prompt: The messages that the model was asked with; for a policy without, the text of the observation.
+        completion: The assistant's message as a list of one; for a policy without, its action.
+        reward: Reward of the turn, in dollars.
+        return_to_go: Sum of the rewards from this turn to the end of the record, in dollars, exact to the cent.
+    """
+
+    run: str
+    seed: int
+    turn: int
+    prompt: Json
+    completion: Json
+    reward: float
+    return_to_go: float
+
+    def to_line(self) -> str:
+        """Return the example as a line of JSON in ASCII, without a line break."""
+        return to_json(attrs.asdict(self, recurse=False))
+
+
+def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[ExportedTurn]:
+    """Yield the turns of a run as examples, from first to last.
+
+    Args:
+        run: A run, or its folder, finished or not.
+        policy: A policy like the one that played. Without it, prompts of a language model's run are those that its
+            recorded settings make, and any other's are texts of observations.
+
+    Raises:
+        RunError: There is no run, or its record is damaged.
+        RunMismatchError: A turn turns out differently now.
+        ValueError: The recorded settings of a language model cannot be used.
+
+    Warns:
+        RunWarning: The last line was cut short, turns are lost, or another version wrote the record.
+    """
+    run = run if isinstance(run, Run) else read_run(run)
+    run.config()  # refuses one that would open other files
+    policy = build_policy(run.identity) if policy is None and run.identity.policy == LLM else policy
+    for seen in _seen_turns(run, policy):
+        turn = seen.record
+        prompt: Json = seen.before["text"]
+        completion: Json = cast("Json", turn.action)
+        if isinstance(policy, ConversingPolicy):
+            prompt, completion = _conversation(policy.last_messages, turn)
+        to_go = seen.return_to_go_cents / 100
+        name = run.folder.resolve().name
+        yield ExportedTurn(name, run.identity.seed, turn.turn, prompt, completion, turn.reward, to_go)
+
+
+def _conversation(messages: Sequence[JsonObject], turn: TurnRecord) -> tuple[Json, Json]:
+    """Return the messages of a request, and the reply as a list of one message, as the chat interface has it."""
+    reply = (turn.trace or {}).get("reply")
+    if not isinstance(reply, dict):
+        msg = f"turn {turn.turn}: its trace has no reply, so there is no message to export"
+        raise RunError(msg)
+    message: JsonObject = {"role": "assistant", "content": reply.get("content")}
+    calls, reasoning = reply.get("tool_calls"), reply.get("reasoning")
+    if isinstance(calls, list) and calls:
+        message["tool_calls"] = [_call(call) for call in calls if isinstance(call, dict)]
+    return plain_json(list(messages), "messages"), [{**(reasoning if isinstance(reasoning, dict) else {}), **message}]
+
+
+def _call(call: JsonObject) -> JsonObject:
+    arguments = call.get("arguments")
+    text = arguments if isinstance(arguments, str) else to_json(arguments)
+    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
+
+
+# ---------------------------------------------------------------- Parquet
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 -- of an extra, slow to import
+        from pyarrow import parquet  # noqa: PLC0415 -- as above
+    except ImportError as error:
+        msg = "Parquet needs pyarrow: pip install '.[evaluation]' in the folder of this project"
+        raise MissingExtraError(msg) from error
+    return pa, parquet
+
+
+_COLUMNS: Final = {
+    **dict.fromkeys(("run", "policy", "model", "preset", "config_digest", "seed"), "string"),
+    "repeat": "int32",
+    "turn": "int32",
+    "sim_time": "timestamp[us]",
+    "reward": "double",
+    "reward_cents": "int64",
+    "return_to_go": "double",
+    "return_to_go_cents": "int64",
+    "funds_cents": "int64",
+    "invalid_commands": "int32",
+    **dict.fromkeys(("forced_advance", "terminated", "truncated"), "bool"),
+    "terminal_reason": "string",
+    **dict.fromkeys(_COUNTS, "int64"),
+    "cost_usd": "double",
+    "observation": "string",
+    "action": "texts",
+    "action_is_list": "bool",
+    **dict.fromkeys(("results", "events", "trace", "state_hash", "notes_sha256"), "string"),
+}
+"""Columns of a row a turn, with Arrow's name of their type; texts is a list of strings."""
+
+
+def write_parquet(runs: Sequence[Run], path: Path, progress: Counting | None = None) -> int:
+    """Write the turns of runs as rows, run after run, and return how many rows there are.
+
+    Each run is written in groups of 256 rows, one in memory at a time.
+
+    Args:
+        runs: The runs, finished or not, none of them held out.
+        path: File to write.
+        progress: Progress callbacks.
+
+    Raises:
+        FileError: The file cannot be written.
+        RunError: A record is damaged.
+        RunMismatchError: A turn turns out differently now.
+        MissingExtraError: pyarrow is not installed.
+    """
+    pa, parquet = _arrow()
+    keys = [_key(run) for run in runs]
+    metadata = {
+        "format": PARQUET_FORMAT,
+        "version": version(),
+        "is_held_out": False,
+        "configs": {run.identity.config_digest: run.identity.config for run in runs},
+        "runs": [
+            {**key, "version": run.identity.version, "digest": record_digest(run)}
+            for key, run in zip(keys, runs, strict=True)
+        ],
+    }
+    types = {
+        name: pa.list_(pa.string()) if kind == "texts" else pa.type_for_alias(kind) for name, kind in _COLUMNS.items()
+    }
+    schema = pa.schema([*types.items()], metadata={METADATA_KEY: to_json(cast("Json", metadata))})
+    count = 0
+    with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        for key, run in zip(keys, _counted(runs, progress), strict=True):
+            rows = ({**key, **_row(seen)} for seen in _seen_turns(run))
+            while batch := list(itertools.islice(rows, _ROWS)):
+                writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
+                count += len(batch)
+    return count
+
+
+def _key(run: Run) -> JsonObject:
+    """Return the columns that are the same in all rows of a run."""
+    identity, name = run.identity, run.folder.resolve().name
+    repeat = re.search(r"-repeat([0-9]{1,9})-", name)
+    return {
+        "run": name,
+        "policy": identity.policy,
+        "model": identity.model,
+        "preset": str(identity.config.get("name")),
+        "config_digest": identity.config_digest,
+        "seed": str(identity.seed),
+        "repeat": int(repeat[1]) if repeat else 1,
+    }
+
+
+def _row(seen: _SeenTurn) -> dict[str, object]:
+    turn, trace = seen.record, seen.record.trace or {}
+    cost = trace.get("cost_usd")
+    texts = [turn.action] if isinstance(turn.action, str) else turn.action
+    same = ("turn", "reward", "funds_cents", "invalid_commands", "forced_advance", "terminated", "truncated")
+    return {
+        **{name: getattr(turn, name) for name in (*same, "terminal_reason", "state_hash", "notes_sha256")},
+        "sim_time": dt.datetime.fromisoformat(turn.sim_time),
+        "reward_cents": turn.funds_delta_cents,
+        "return_to_go": seen.return_to_go_cents / 100,
+        "return_to_go_cents": seen.return_to_go_cents,
+        **{name: value if type(value := trace.get(name)) is int else None for name in _COUNTS},
+        "cost_usd": float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        "observation": _encodable(seen.before["text"]),
+        "action": [_encodable(text) for text in texts],
+        "action_is_list": not isinstance(turn.action, str),
+        "results": to_json(turn.results),
+        "events": to_json(turn.events),
+        "trace": None if turn.trace is None else to_json(turn.trace),
+    }
+
+
+# ---------------------------------------------------------------- aggregates of held-out evaluations
+
+
+def write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form = "parquet") -> int:
+    """Write one row an episode, without tasks, turns and observations, and return how many rows there are.
+
+    Args:
+        evaluations: The evaluations; of a held-out one seeds are named h1, h2, ... and failures by their class alone.
+        path: File to write.
+        form: parquet or jsonl.
+
+    Raises:
+        FileError: The file cannot be written.
+        MissingExtraError: A library of an extra is not installed.
+    """
+    import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
+
+    frames = []
+    for evaluation in evaluations:
+        frame = evaluation.frame()
+        if evaluation.suite.is_held_out:
+            frame["reason"] = frame["reason"].str.partition(":")[0]
+        frame.insert(0, "suite", evaluation.suite.name)
+        frames.append(frame)
+    table = pd.concat(frames, ignore_index=True)
+    with writing(path) as file:
+        if form == "parquet":
+            _arrow()
+            table.to_parquet(file, index=False, compression="zstd")
+        else:
+            rows = table.astype(object).where(table.notna(), None).to_dict("records")
+            file.write("".join(f"{to_json(row)}\n" for row in rows).encode("ascii"))
+    return len(table)
+
+
+# ---------------------------------------------------------------- Minari
+
+
+def write_minari(
+    runs: Sequence[Run],
+    folder: Path,
+    name: str,
+    progress: Counting | None = None,
+) -> int:
+    """Make a data set of runs and return how many steps it has.
+
+    Minari must know all texts before it takes the first, so each record is played twice; one episode is in memory at a
+    time.
+
+    Args:
+        runs: The runs, all of one configuration, none of them held out.
+        folder: Folder of data sets; ``MINARI_DATASETS_PATH`` must name it when the data set is loaded.
+        name: Name of the data set, like ``ycbench/greedy-v0``.
+        progress: Progress callbacks.
+
+    Raises:
+        ExportError: The runs cannot be one data set, or there is one of this name.
+        OSError: It cannot be written.
+        RunError: A record is damaged.
+        RunMismatchError: A turn turns out differently now.
+        MissingExtraError: Minari is not installed.
+    """
+    try:
+        import minari  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- of an extra, slow to import; no stubs
+    except ImportError as error:
+        msg = "--format minari needs Minari: pip install '.[minari]' in the folder of this project"
+        raise MissingExtraError(msg) from error
+    _check_data_set(runs, folder, name)
+    config, has_notes = runs[0].config().to_dict(), runs[0].identity.scratchpad
+    env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=config)
+    env = ScratchpadMemory(env) if has_notes else env
+    observed: dict[str, _TextSpace] = {}
+    given = _TextSpace()
+    for run in _counted(runs, progress):
+        episode = _episode(run)
+        given.add(episode.actions)
+        for key, column in episode.observations.items():
+            if isinstance(column[0], str):
+                observed.setdefault(key, _TextSpace()).add(column)
+    spaces = cast("gym.spaces.Dict", env.observation_space).spaces
+    steps = 0
+    with _stored_in(folder), warnings.catch_warnings():
+        # Minari recommends facts about authors and links, which a data set of one's own need not have.
+        warnings.filterwarnings(
+            "ignore", r"`(code_permalink|author|author_email|eval_env)` is set to None", UserWarning
+        )
+        try:
+            dataset = minari.create_dataset_from_buffers(
+                name,
+                [],
+                env=env,
+                observation_space=gym.spaces.Dict(
+                    {key: observed[key].space() if key in observed else space for key, space in spaces.items()}
+                ),
+                action_space=given.space(),
+                algorithm_name=", ".join(sorted({run.identity.policy for run in runs})),
+                description="Turns of YC-Bench, replayed from run records of ycbench-env; docs/datasets.md",
+                data_format="parquet",
+                requirements=[f"ycbench-env=={runs[0].identity.version}"],
+            )
+            for number, run in enumerate(runs):
+                episode = _episode(run)
+                dataset.storage.update_episodes([episode.buffer(number)])
+                steps += len(episode.actions)
+        except BaseException:
+            shutil.rmtree(folder / name, ignore_errors=True)
+            raise
+    return steps
+
+
+def _check_data_set(runs: Sequence[Run], folder: Path, name: str) -> None:
+    """Refuse runs that cannot be one data set.
+
+    Raises:
+        ExportError: They cannot.
+    """
+    if not DATASET_NAME.fullmatch(name):
+        msg = f"--name: got {name!r}, expected a name and a version, like ycbench/greedy-v0"
+        raise ExportError(msg)
+    if (folder / name).exists():
+        msg = f"--name: got {name!r}, which is in {folder} already; expected a new name, like one with a higher version"
+        raise ExportError(msg)
+    kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
+    if len(kinds) != 1:
+        msg = (
+            f"got runs of {len(kinds)} configurations, scratchpads or versions, expected one, since a data set has one "
+            "environment; name the folders of each apart"
+        )
+        raise ExportError(msg)
+    for run in runs:
+        if not run.outcome.turns:
+            msg = f"{run.folder}: got a run that is not over yet, or without turns; expected one with an outcome"
+            raise ExportError(msg)
+
+
+@attrs.define
+class _TextSpace:
+    """The space of some texts: printable ASCII and their characters, as long as the longest."""
+
+    _characters: set[str] = attrs.field(factory=lambda: set(_PRINTABLE))
+    _longest: int = 1
+
+    def add(self, texts: Sequence[str]) -> None:
+        self._characters.update(*texts)
+        self._longest = max(self._longest, *map(len, texts))
+
+    def space(self) -> gym.spaces.Text:
+        return gym.spaces.Text(self._longest, min_length=0, charset=frozenset(self._characters))
+
+
+@attrs.define
+class _Episode:
+    """A run as columns."""
+
+    seed: int
+    observations: dict[str, list[Any]] = attrs.field(factory=dict[str, list[Any]])
+    actions: list[str] = attrs.field(factory=list[str])
+    turns: list[TurnRecord] = attrs.field(factory=list[TurnRecord])
+
+    def see(self, observation: Observation) -> None:
+        for key, value in cast("Mapping[str, Any]", observation).items():
+            self.observations.setdefault(key, []).append(value)
+
+    def buffer(self, number: int) -> EpisodeBuffer:
+        """Return it as Minari takes it; an episode that was cut off from outside is truncated."""
+        from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- as above
+
+        truncated = [turn.truncated for turn in self.turns]
+        truncated[-1] = truncated[-1] or not self.turns[-1].terminated
+        first: dict[str, Any] = {"funds_delta_cents": 0, "invalid_commands": 0, "forced_advance": False}
+        return EpisodeBuffer(
+            id=number,
+            seed=self.seed,
+            observations=self.observations,
+            actions=self.actions,
+            rewards=[turn.reward for turn in self.turns],
+            terminations=[turn.terminated for turn in self.turns],
+            truncations=truncated,
+            infos={key: [value, *(getattr(turn, key) for turn in self.turns)] for key, value in first.items()},
+        )
+
+
+def _episode(run: Run) -> _Episode:
+    episode, grammar = _Episode(run.identity.seed), grammar_for(run.config().world)
+    for seen in _seen_turns(run):
+        turn = seen.record
+        if not episode.turns:
+            episode.see(seen.before)
+        episode.see(seen.after)
+        episode.actions.append(_encodable(_one_text(turn.action, grammar, f"{run.folder}: turn {turn.turn}")))
+        # What Minari gets none of need not stay in memory.
+        episode.turns.append(attrs.evolve(turn, results=[], events=[], trace=None, action=""))
+    return episode
+
+
+def _one_text(action: str | list[str], grammar: Grammar, place: str) -> str:
+    """Return a turn as one text with the same commands.
+
+    Raises:
+        ExportError: There is none, since a text of several ends within quotes.
+    """
+    text = action if isinstance(action, str) else "\n".join(action)
+    if not isinstance(action, str) and len(action) > 1 and parse_turn(text, grammar) != parse_turn(action, grammar):
+        msg = f"{place}: got several texts that are no turn when they are put together; export it to Parquet instead"
+        raise ExportError(msg)
+    return text
+
+
+@contextlib.contextmanager
+def _stored_in(folder: Path) -> Generator[None]:
+    """Let Minari store data sets in a folder meanwhile; it asks the environment variable alone."""
+    before = os.environ.get(_MINARI_PLACE)
+    os.environ[_MINARI_PLACE] = str(folder.absolute())  # of a relative one Minari takes the size wrongly
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_MINARI_PLACE]
+        else:
+            os.environ[_MINARI_PLACE] = before
