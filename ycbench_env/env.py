@@ -25,7 +25,7 @@ from ycbench_env.reward import reward
 from ycbench_env.spaces import CommandSpace, observation_space
 from ycbench_env.termination import is_terminated, is_truncated
 from ycbench_env.turn import ScratchpadHandler, play_turn
-from ycbench_env.types.digests import StateDigests
+from ycbench_env.types.codec import StateDigests
 from ycbench_env.types.state import State
 
 __all__ = ["YCBenchEnv"]

@@ -13,8 +13,7 @@ from ycbench_env.text import JsonObject, to_json
 from ycbench_env.transition import advance, refusal_after_end, transition
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Help, ReadScratchpad, WriteScratchpad
 from ycbench_env.types.event import Event
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 
 __all__ = ["MAX_ANSWERS_LENGTH", "MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
 

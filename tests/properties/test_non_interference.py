@@ -29,7 +29,7 @@ from ycbench_env.testing import (
 from ycbench_env.testing.play import QUERIES, REFUSED
 from ycbench_env.testing.query_invariants import acceptable
 from ycbench_env.types import state as state_types
-from ycbench_env.types.evolve import evolve
+from ycbench_env.types.state import evolve
 from ycbench_env.units import iso_time
 from ycbench_env.wrappers import ScratchpadMemory
 

@@ -28,8 +28,7 @@ from ycbench_env.types.command import (
     ReportMonthly,
     Resume,
 )
-from ycbench_env.types.event import PayrollPaid
-from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.event import Outcome, PayrollPaid
 from ycbench_env.types.state import MarketTask, State, Task
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS

@@ -11,8 +11,7 @@ from typing import Final
 
 from ycbench_env.config import Constant, SalaryTier, WorldConfig
 from ycbench_env.testing.assertions import require, require_equal
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import Employee, MarketTask, State, Task
+from ycbench_env.types.state import Employee, MarketTask, State, Task, evolve
 
 __all__ = ["check_drawn_prestige", "check_lives", "check_start", "check_state", "check_turn", "own_task", "same_world"]
 

@@ -6,8 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import Client, Employee, State, Task
+from ycbench_env.types.state import Client, Employee, State, Task, evolve
 
 __all__ = [
     "HIDDEN_FIELDS",

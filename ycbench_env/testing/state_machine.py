@@ -34,8 +34,7 @@ from ycbench_env.testing.kept_figures import check_kept_figures
 from ycbench_env.testing.play import QUERIES, REFUSED
 from ycbench_env.testing.query_invariants import acceptable
 from ycbench_env.text import to_json
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 __all__ = ["YCBenchMachine", "machine_for"]

@@ -21,10 +21,8 @@ from ycbench_env.rules.standing import (
 from ycbench_env.rules.work import accrued
 from ycbench_env.transition.draft import Draft
 from ycbench_env.transition.market import refilled
-from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Employee, LedgerEntry, State, Task
+from ycbench_env.types.event import HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
+from ycbench_env.types.state import Employee, LedgerEntry, State, Task, evolve
 
 __all__ = ["advance"]
 

@@ -12,9 +12,8 @@ from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
 from ycbench_env.transition.market import market_without, offered_again, refilled
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Assignment, Client, MarketTask, State, Task
+from ycbench_env.types.event import Outcome
+from ycbench_env.types.state import Assignment, Client, MarketTask, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS
 
 __all__ = ["refusal_after_end", "transition"]

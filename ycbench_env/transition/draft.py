@@ -12,9 +12,7 @@ from ycbench_env.rules.clock import add_business
 from ycbench_env.rules.number import Ratio
 from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
 from ycbench_env.types.event import Event
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.part import TeamRates
-from ycbench_env.types.state import Employee, LedgerEntry, State, Task
+from ycbench_env.types.state import Employee, LedgerEntry, State, Task, TeamRates, evolve
 
 __all__ = ["Draft", "Load"]
 

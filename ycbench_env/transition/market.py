@@ -4,8 +4,7 @@ from bisect import bisect_left, insort
 from operator import itemgetter
 
 from ycbench_env.generator import relisted, replacement
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import Gate, MarketTask, State, Task, gate_of
+from ycbench_env.types.state import Gate, MarketTask, State, Task, evolve, gate_of
 
 __all__ = ["market_without", "offered_again", "refilled"]
 

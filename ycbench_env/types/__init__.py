@@ -1,8 +1,7 @@
 """Frozen value types: what the world is (state), what is said (commands), what happens (events)."""
 
 from ycbench_env.types.command import Command
-from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import (
     Assignment,
     Calendar,

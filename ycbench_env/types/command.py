@@ -3,14 +3,9 @@
 Source: answers (the table of commands and options).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import datetime as dt
 
 import attrs
-
-if TYPE_CHECKING:
-    import datetime as dt
 
 __all__ = [
     "AcceptTask",

@@ -1,11 +1,13 @@
-"""What happens while time moves, in the order in which it happens.
+"""What happens while time moves, in the order in which it happens, and what a command did to the world.
 
 Source: answers (wake events), Y-5.3.
 """
 
 import attrs
 
-__all__ = ["Event", "HorizonEnd", "MilestoneReached", "PayrollPaid", "TaskCompleted"]
+from ycbench_env.types.state import State
+
+__all__ = ["Event", "HorizonEnd", "MilestoneReached", "Outcome", "PayrollPaid", "TaskCompleted"]
 
 
 @attrs.frozen
@@ -59,3 +61,18 @@ class HorizonEnd:
 
 Event = TaskCompleted | MilestoneReached | PayrollPaid | HorizonEnd
 """Anything that wakes the agent."""
+
+
+@attrs.frozen(slots=False)
+class Outcome:
+    """The result of ``transition(state, command)``.
+
+    Args:
+        state: The next state; the very same object when the command was refused or only asked something.
+        refusal: Why the command was refused, None when it was carried out.
+        events: What happened while time moved, in order.
+    """
+
+    state: State
+    refusal: str | None = None
+    events: tuple[Event, ...] = ()

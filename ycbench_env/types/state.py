@@ -1,37 +1,26 @@
 """The state of the world: everything that exists, hidden figures included, as immutable values.
 
-Frozen with ``slots=False`` so that ``evolve`` can copy them fast. What an agent may see is decided in
-``ycbench_env.observation`` alone; fields marked "Hidden." never reach an agent, those marked "Hidden unless" a setting
-only where that setting is true. Source: Y-2, Y-4, Y-7, K-1.2.
+What an agent may see is decided in ``ycbench_env.observation`` alone; fields marked "Hidden." never reach an agent,
+those marked "Hidden unless" a setting only where that setting is true.
+
+``attrs.evolve`` looks all fields up and runs the initialiser, about 6 us for a state, and a simulated year makes
+thousands of copies. So the classes here are frozen with ``slots=False``, ``evolve`` copies their dictionaries, and
+``kept`` figures stay in them once they are computed. Source: Y-2, Y-4, Y-7, K-1.2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
 
 import attrs
 
+from ycbench_env.config import Config
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
-from ycbench_env.rules.standing import counted_prestige
-from ycbench_env.types.evolve import kept
-from ycbench_env.types.part import (
-    Assignment,
-    Client,
-    Employee,
-    Gate,
-    Kept,
-    LedgerEntry,
-    MarketTask,
-    Task,
-    gate_of,
-)
+from ycbench_env.rules.standing import counted_prestige, is_adversarial
+from ycbench_env.text import JsonObject, text_json
 from ycbench_env.units import dollars, iso_time, micros_of_date
-from ycbench_env.vocabulary import OWN_STATUSES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_env.config import Config
+from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
 __all__ = [
     "TASKS_A_SLOT",
@@ -40,13 +29,357 @@ __all__ = [
     "Client",
     "Employee",
     "Gate",
+    "Kept",
     "LedgerEntry",
     "MarketTask",
     "Standing",
     "State",
     "Task",
+    "TeamRates",
+    "evolve",
     "gate_of",
+    "kept",
 ]
+
+Kept: TypeAlias = Mapping[str, tuple[str, ...]]
+"""By field: the kept figures that depend on it; a copy keeps them while that field stays."""
+
+
+class Evolving(Protocol):
+    """A frozen value; its kept figures name the field that each is computed from."""
+
+    KEPT: ClassVar[Kept]
+
+
+_Evolving = TypeVar("_Evolving", bound=Evolving)
+_Owner = TypeVar("_Owner")
+_Value = TypeVar("_Value")
+
+
+def evolve(value: _Evolving, **changes: object) -> _Evolving:
+    """Return a copy of a frozen value with some fields changed; the names must be fields of it.
+
+    A kept figure may be given too, where the caller knows it already.
+    """
+    copy = object.__new__(type(value))
+    fields = copy.__dict__
+    fields.update(value.__dict__)
+    dependent = value.KEPT
+    for name in dependent:
+        if name in changes and changes[name] is not fields[name]:
+            for figure in dependent[name]:
+                fields.pop(figure, None)
+    fields.update(changes)
+    return copy
+
+
+class kept(Generic[_Owner, _Value]):  # noqa: N801 -- used as a decorator
+    """A property that is computed once and kept in the instance.
+
+    Like ``functools.cached_property``, whose lock costs several microseconds on Python 3.11. Without a lock two threads
+    may both compute the same value, which does no harm.
+    """
+
+    def __init__(self, compute: Callable[[_Owner], _Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+        self._name = compute.__name__
+
+    @overload
+    def __get__(self, instance: None, owner: type[_Owner]) -> Self: ...
+
+    @overload
+    def __get__(self, instance: _Owner, owner: type[_Owner]) -> _Value: ...
+
+    def __get__(self, instance: _Owner | None, owner: type[_Owner]) -> Self | _Value:
+        """Return the figure; the next look finds it in the instance."""
+        if instance is None:
+            return self
+        value = self._compute(instance)
+        instance.__dict__[self._name] = value
+        return value
+
+
+def _two_places(value_e4: int) -> float:
+    """Return ``round(value_e4 / 10_000, 2)``, in whole numbers where no tie is near, which is faster."""
+    whole, rest = divmod(value_e4, 100)
+    if rest == 50:  # noqa: PLR2004 -- a tie of the decimal, decided by its double
+        return round(value_e4 / 10_000, 2)
+    return (whole + (rest > 50)) / 100  # noqa: PLR2004 -- see above
+
+
+@attrs.frozen(slots=False)
+class Employee:
+    """A member of the staff.
+
+    Args:
+        number: Counted from 1; the name is ``Emp_<number>``.
+        tier: One of vocabulary.TIERS.
+        salary_cents: Salary a month.
+        rates_e4: Hidden unless `skill_rates_visible`. Base rate in each domain, units of 1/10,000 an hour.
+    """
+
+    number: int
+    tier: str
+    salary_cents: int
+    rates_e4: tuple[int, ...]
+
+    KEPT: ClassVar[Kept] = {
+        "number": ("name",),
+        "rates_e4": ("_shown", "profile_json", "shown_rates"),
+        "salary_cents": ("_head", "head_json", "profile_json"),
+    }
+
+    @kept
+    def name(self) -> str:
+        """The name that the agent uses."""
+        return f"Emp_{self.number}"
+
+    @kept
+    def shown_rates(self) -> tuple[float, ...]:
+        """Base rates as they are shown, 2 places."""
+        return tuple([_two_places(rate) for rate in self.rates_e4])
+
+    def profile(self) -> JsonObject:
+        """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
+        return {**self._head, "skill_rates": {**self._shown}}
+
+    def head(self) -> JsonObject:
+        """Return what an agent is told of it where skills are hidden, as a fresh object. Source: K-1.2."""
+        return {**self._head}
+
+    @kept
+    def _head(self) -> JsonObject:
+        return {"name": self.name, "tier": self.tier, "salary_cents": self.salary_cents}
+
+    @kept
+    def _shown(self) -> JsonObject:
+        return dict(zip(DOMAINS, self.shown_rates, strict=True))
+
+    @kept
+    def profile_json(self) -> str:
+        """The profile as JSON; written out, since every success changes it and the staff is listed often."""
+        rates = ",".join([f'"{name}":{rate!r}' for name, rate in zip(DOMAINS, self.shown_rates, strict=True)])
+        return f'{self.head_json[:-1]},"skill_rates":{{{rates}}}}}'
+
+    @kept
+    def head_json(self) -> str:
+        """The same without rates."""
+        return f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}}}'
+
+
+@attrs.frozen(slots=False)
+class Client:
+    """A client and the trust it has in the company.
+
+    Args:
+        name: From vocabulary.CLIENT_NAMES.
+        tier: Standard, Premium or Enterprise.
+        specialties: Indices of domains, as drawn.
+        trust_milli: Trust, units of 1/1,000.
+        loyalty_milli: Hidden. What decides ``is_adversarial``, and by how much the work grows.
+        reward_multiplier_milli: Hidden. Factor of its rewards on the initial market.
+    """
+
+    name: str
+    tier: str
+    specialties: tuple[int, ...]
+    trust_milli: int
+    loyalty_milli: int
+    reward_multiplier_milli: int
+
+    KEPT: ClassVar[Kept] = {}
+
+    @property
+    def is_adversarial(self) -> bool:
+        """Hidden. Whether it inflates the work of its tasks once they are accepted. Source: Y-2.3."""
+        return is_adversarial(self.loyalty_milli)
+
+
+@attrs.frozen(slots=False)
+class MarketTask:
+    """A task as the market lists it; everything here is visible.
+
+    Args:
+        number: The number in its id.
+        copy: 1, or the suffix that makes the id unique (Y-2.5).
+        client_name: Its client, None in a world without clients.
+        required_prestige: Level needed, see ``prestige_gate``.
+        required_trust: Level of trust needed with its client.
+        domains: Indices of its domains, in the order drawn.
+        quantities: Units of work in each of these domains.
+        reward_cents: What success pays.
+        prestige_delta_milli: What success adds to prestige, units of 1/1,000.
+        skill_boost_e4: What success adds to skill rates, a fraction in units of 1/10,000.
+    """
+
+    number: int
+    copy: int
+    client_name: str | None
+    required_prestige: int
+    required_trust: int
+    domains: tuple[int, ...]
+    quantities: tuple[int, ...]
+    reward_cents: int
+    prestige_delta_milli: int
+    skill_boost_e4: int
+
+    @kept
+    def task_id(self) -> str:
+        """Id of the task, unique in an episode."""
+        return f"Task-{self.number}" if self.copy == 1 else f"Task-{self.number}-{self.copy}"
+
+    def listing(self) -> JsonObject:
+        """Return its line on the market, a fresh object. Source: answers (market browse)."""
+        row = self._listing.copy()
+        row["requirements"] = [requirement.copy() for requirement in self._required]
+        return row
+
+    @kept
+    def _listing(self) -> JsonObject:
+        return {
+            "task_id": self.task_id,
+            "client_name": self.client_name,
+            "required_prestige": self.required_prestige,
+            "required_trust": self.required_trust,
+            "reward_funds_cents": self.reward_cents,
+            "reward_prestige_delta": self.prestige_delta_milli / 1000,
+            "skill_boost_pct": self.skill_boost_e4 / 10_000,
+            "requirements": None,
+        }
+
+    @kept
+    def _required(self) -> list[JsonObject]:
+        return [{"domain": DOMAINS[domain], "required_qty": float(units)} for domain, units in self.requirements]
+
+    @kept
+    def listing_json(self) -> str:
+        """Its line on the market as JSON; kept, since the market is listed far more often than it changes.
+
+        Written out, since the first page of a new market has many lines that nobody has asked for before.
+        """
+        needs = ",".join(
+            [f'{{"domain":"{DOMAINS[place]}","required_qty":{float(units)!r}}}' for place, units in self.requirements]
+        )
+        client = "null" if self.client_name is None else text_json(self.client_name)
+        return (
+            f'{{"task_id":"{self.task_id}","client_name":{client},'
+            f'"required_prestige":{self.required_prestige},"required_trust":{self.required_trust},'
+            f'"reward_funds_cents":{self.reward_cents},"reward_prestige_delta":{self.prestige_delta_milli / 1000!r},'
+            f'"skill_boost_pct":{self.skill_boost_e4 / 10_000!r},"requirements":[{needs}]}}'
+        )
+
+    @kept
+    def requirements(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of domain and quantity, in domain order."""
+        return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
+
+
+Gate: TypeAlias = tuple[int, int, tuple[int, ...], int, int, str | None, MarketTask]
+"""What accepting a listed task needs; one look-up for the loop over the market.
+
+An order, unique in a market (ascending it is the best paid first, equal rewards in slot order), the first domain, the
+further domains, required prestige, required trust, the client's name, the task. A plain tuple, since CPython unpacks
+those twice as fast as named ones.
+"""
+
+_SLOTS: Final = 2**20  # more than a market has
+
+
+def gate_of(slot: int, task: MarketTask) -> Gate:
+    """Return what accepting the task in a slot needs."""
+    order = slot - task.reward_cents * _SLOTS
+    domains = task.domains
+    return order, domains[0], domains[1:], task.required_prestige, task.required_trust, task.client_name, task
+
+
+@attrs.frozen(slots=False)
+class Assignment:
+    """An employee on a task since a time."""
+
+    employee: int
+    assigned_us: int
+
+
+class TeamRates(NamedTuple):
+    """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour.
+
+    Args:
+        nums: Numerators.
+        den: Denominator.
+        staff: The staff with whose skills they were found; with others they do not hold.
+    """
+
+    nums: tuple[int, ...]
+    den: int
+    staff: tuple[Employee, ...]
+
+
+@attrs.frozen(slots=False)
+class Task:
+    """An accepted task.
+
+    Args:
+        offer: What the market said of it.
+        status: One of vocabulary.OWN_STATUSES.
+        accepted_us: When it was accepted.
+        deadline_us: Until when completion is a success, that instant included.
+        required_e4: Work of each domain, after trust or inflation.
+        done_e4: Work done in each domain.
+        team: Assigned employees, by number.
+        completed_us: When it was completed, None before and when cancelled.
+        milestones_reported: How many milestones have given their event.
+        completion_us: Hidden. Forecast of its completion, None without one.
+        milestone_us: Hidden. Forecast of its next milestone, None without one.
+    """
+
+    offer: MarketTask
+    status: str
+    accepted_us: int
+    deadline_us: int
+    required_e4: tuple[int, ...]
+    done_e4: tuple[int, ...]
+    team: tuple[Assignment, ...] = ()
+    completed_us: int | None = None
+    milestones_reported: int = 0
+    completion_us: int | None = None
+    milestone_us: int | None = None
+
+    KEPT: ClassVar[Kept] = {"deadline_us": ("deadline",), "status": ("rates",), "team": ("places", "rates")}
+
+    @kept
+    def deadline(self) -> str:
+        """Deadline, ISO 8601."""
+        return iso_time(self.deadline_us)
+
+    @kept
+    def places(self) -> tuple[int, ...]:
+        """Places of the team's members in the staff: their numbers less 1."""
+        return tuple([member.employee - 1 for member in self.team])
+
+    @kept
+    def rates(self) -> TeamRates | None:
+        """Hidden. The rates that its forecasts were made with; None where they have to be found anew.
+
+        They hold until its forecasts are made again, since whatever changes a load makes those again (Y-5.2).
+        """
+        return None
+
+    @property
+    def task_id(self) -> str:
+        """Id of the task, the same as on the market."""
+        return self.offer.task_id
+
+
+@attrs.frozen(slots=False)
+class LedgerEntry:
+    """A booking: ``ref_id`` is a task id, or an employee's name for payroll."""
+
+    time_us: int
+    category: str
+    amount_cents: int
+    ref_id: str
+
 
 TASKS_A_SLOT: Final = 1000
 """Ids and streams that belong to a slot's replacements (Y-2.5)."""

@@ -15,8 +15,7 @@ import pytest
 from ycbench_env import YCBenchEnv
 from ycbench_env.testing import tiny_config, tiny_state
 from ycbench_env.testing.tiny import tiny_employee, tiny_task
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 
 Tiny = Callable[..., Any]
 

@@ -17,8 +17,7 @@ from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from ycbench_env import State, StateError, YCBenchEnv, load_config
 from ycbench_env.testing import sample_turn, tiny_config
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import Client, Employee, Task
+from ycbench_env.types.state import Client, Employee, Task, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 MOST_BYTES = 50_000
@@ -216,7 +215,7 @@ def test_every_part_of_the_world_is_in_the_hash_and_in_the_bytes(what: str) -> N
     changed = CHANGES[what](state)
     assert changed != state
     assert changed.digest() != state.digest()
-    assert State.from_bytes(changed.to_bytes()) == changed
+    assert changed.to_bytes() != state.to_bytes()
 
 
 def test_every_field_of_the_world_is_among_those_changes() -> None:

@@ -15,7 +15,7 @@ from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.testing import tiny_config, tiny_state
-from ycbench_env.types.evolve import evolve
+from ycbench_env.types.state import evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 Tiny = Callable[..., Any]

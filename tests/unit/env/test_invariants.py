@@ -30,8 +30,7 @@ from ycbench_env.types.command import (
     ReportMonthly,
     Resume,
 )
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 from ycbench_env.units import iso_time
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.testing import tiny_config
-from ycbench_env.types.evolve import evolve
+from ycbench_env.types.state import evolve
 
 
 def played(most: int) -> YCBenchEnv:

@@ -23,8 +23,7 @@ from ycbench_env.testing import (
 )
 from ycbench_env.testing.assertions import differences, require_equal
 from ycbench_env.transition import advance
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.state import LedgerEntry
+from ycbench_env.types.state import LedgerEntry, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 # ---- exports

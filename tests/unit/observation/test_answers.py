@@ -38,9 +38,8 @@ from ycbench_env.types.command import (
     ReportMonthly,
     Resume,
 )
-from ycbench_env.types.evolve import evolve
-from ycbench_env.types.outcome import Outcome
-from ycbench_env.types.state import Employee, State
+from ycbench_env.types.event import Outcome
+from ycbench_env.types.state import Employee, State, evolve
 from ycbench_env.vocabulary import DOMAINS
 
 BOTH = ("Emp_1", "Emp_2")

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from ycbench_env.testing.tiny import carried_out, started, tiny_config, tiny_employee, tiny_state, tiny_task
 from ycbench_env.transition import advance, draft, transition
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, DispatchTask, Resume
-from ycbench_env.types.event import MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.event import MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import State
 from ycbench_env.units import iso_time
 

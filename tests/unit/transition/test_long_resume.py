@@ -27,8 +27,7 @@ from ycbench_env.testing.tiny import (
 from ycbench_env.transition import advance, transition
 from ycbench_env.turn import play_turn
 from ycbench_env.types.command import AcceptTask, AssignTask, Resume
-from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.types.outcome import Outcome
+from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import State
 from ycbench_env.units import iso_time
 
@@ -193,7 +192,7 @@ def test_a_payroll_that_is_passed_counts_work_at_the_rates_after_a_success() -> 
 
 
 def test_a_state_read_from_bytes_finds_its_rates_anew_at_every_stop() -> None:
-    config = passing(sim={"start_date": "2025-01-31"}, deadline_min_biz_days=90)
+    config = passing(sim={"start_date": "2025-01-31"}, deadline_min_biz_days=90, num_market_tasks=2)
     state = started(tiny_state(config, market=[tiny_task(1, 800), tiny_task(2)]), "Task-1", "Emp_1")
     state = started(state, "Task-2", "Emp_2")
     outcome = resume(State.from_bytes(state.to_bytes()))

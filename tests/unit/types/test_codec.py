@@ -1,0 +1,549 @@
+"""States as bytes, and their digests. Source: Y-7."""
+
+import base64
+import contextlib
+import copy
+import json
+import pickle
+import random
+import time
+import zlib
+from itertools import product
+
+import attrs
+import pytest
+
+from ycbench_env import YCBenchEnv
+from ycbench_env.config import Config, load_config
+from ycbench_env.errors import StateError
+from ycbench_env.generator import initial_state
+from ycbench_env.observation import encoded_answer, observe
+from ycbench_env.testing.tiny import (
+    ADVERSARIAL,
+    carried_out,
+    started,
+    tiny_client,
+    tiny_config,
+    tiny_employee,
+    tiny_state,
+)
+from ycbench_env.transition import advance, transition
+from ycbench_env.turn import play_turn
+from ycbench_env.types.codec import StateDigests, state_digest
+from ycbench_env.types.command import (
+    AcceptTask,
+    AssignTask,
+    BrowseMarket,
+    CancelTask,
+    ClientHistory,
+    Command,
+    CompanyStatus,
+    DispatchTask,
+    FinanceLedger,
+    ListClients,
+    ListEmployees,
+    ListTasks,
+    ReportMonthly,
+    Resume,
+)
+from ycbench_env.types.state import State, evolve
+
+# ruff: noqa: S311 -- plays are drawn, not secrets
+
+HEAD = 9  # magic, version, checksum
+
+
+def some_command(state: State, rng: random.Random) -> Command:
+    """A command that is often carried out and sometimes refused."""
+    names = tuple(rng.sample([e.name for e in state.employees], rng.randint(0, len(state.employees))))
+    own = [task.task_id for task in state.tasks if task.status in {"planned", "active"}]
+    task_id = rng.choice(own) if own else "Task-404"
+    match rng.randrange(9):
+        case 0 | 1:
+            return AcceptTask(rng.choice([task.task_id for task in state.market] or ["Task-404"]))
+        case 2 | 3:
+            return AssignTask(task_id, names)
+        case 4 | 5:
+            return DispatchTask(task_id)
+        case 6 if rng.random() < 0.3:
+            return CancelTask(task_id, "")
+        case _:
+            return Resume()
+
+
+def played(config: Config, seed: int, commands: int) -> list[State]:
+    """The states of a random play, in order, each once."""
+    rng = random.Random(seed)
+    state = initial_state(config, seed)
+    states = [state]
+    for _ in range(commands):
+        command = some_command(state, rng)
+        state = transition(state, command).state
+        if rng.random() < 0.02 and state.terminal_reason is None:
+            state = advance(state).state
+        if state is not states[-1]:
+            states.append(state)
+    return states
+
+
+DEFAULT = load_config("default", environ={})
+
+
+CONFIGS = {
+    "default": DEFAULT,
+    "reference": load_config("reference", environ={}),
+    "milestones": load_config(
+        DEFAULT,
+        overrides={
+            "sim": {"start_date": "2024-02-29", "horizon_years": 2},
+            "world": {
+                "task_progress_milestones": [0.25, 0.5, 1.0],
+                "num_employees": 3,
+                "prestige_decay_per_day": 0.01,
+                "dist": {"domain_count": {"type": "uniform", "low": 1, "high": 4.9}},
+            },
+        },
+    ),
+    "tiny": tiny_config(),
+    "nobody": tiny_config(num_employees=0),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_state_comes_back_from_its_bytes(name: str) -> None:
+    for state in [*played(CONFIGS[name], 3, 150)][::6]:
+        data = state.to_bytes()
+        back = State.from_bytes(data)
+        assert back == state
+        assert back.to_bytes() == data
+        assert back.digest() == state.digest()
+
+
+def test_equal_states_give_equal_bytes_on_whatever_way_they_were_reached() -> None:
+    one = carried_out(
+        tiny_state(), AcceptTask("Task-1"), AcceptTask("Task-3"), AssignTask("Task-1", ("Emp_1", "Emp_2"))
+    )
+    other = carried_out(
+        tiny_state(), AcceptTask("Task-1"), AssignTask("Task-1", ("Emp_2",)), AssignTask("Task-1", ("Emp_1",)),
+        AcceptTask("Task-3"),
+    )  # fmt: skip
+    assert one == other
+    assert (one.to_bytes(), one.digest()) == (other.to_bytes(), other.digest())
+
+
+def test_equal_configurations_written_differently_give_equal_bytes() -> None:
+    one = initial_state(load_config(DEFAULT, overrides={"world": {"trust_max": 5}}), 1)
+    assert one.to_bytes() == initial_state(DEFAULT, 1).to_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"run_seed": 2},
+        {"now_us": 7 + 1_735_722_000_000_000},
+        {"funds_cents": 1},
+        {"prestige_milli": (1000, 1000, 1000, 1001)},
+        {"slot_accepts": (0, 0, 0, 1)},
+        {"payrolls_charged": 1},
+        {"terminal_reason": "horizon_end"},
+        {"market": ()},
+        {"employees": (tiny_employee(1),)},
+        {"clients": (tiny_client(loyalty=0.999), tiny_client(ADVERSARIAL, loyalty=-1.0))},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_digest_and_the_bytes_follow_every_part_of_the_world(change: dict[str, object]) -> None:
+    state = tiny_state()
+    other = attrs.evolve(state, **change)
+    assert other.digest() != state.digest()
+    assert other.to_bytes() != state.to_bytes()
+
+
+def test_the_digest_ignores_turn_counters_and_configuration_and_the_bytes_do_not() -> None:
+    state = tiny_state()
+    later = attrs.evolve(state, turns_played=7, idle_turns=3)
+    assert later.digest() == state.digest()
+    assert later.to_bytes() != state.to_bytes()
+    renamed = attrs.evolve(state, config=tiny_config(salary_bump_pct=0.5))
+    assert renamed.digest() == state.digest()
+    assert renamed.to_bytes() != state.to_bytes()
+    assert len(state.digest()) == 64
+
+
+def reachable() -> bytes:
+    return carried_out(started(tiny_state(), "Task-1", "Emp_1", "Emp_2"), Resume(), AcceptTask("Task-3")).to_bytes()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"Y", b"YCBS", b"YCBS\x01", b"hello, world, this is no state", b"\x00" * 100, b"{}"]
+)
+def test_foreign_bytes_are_no_state(data: bytes) -> None:
+    with pytest.raises(StateError):
+        State.from_bytes(data)
+
+
+def test_every_shortened_state_is_refused() -> None:
+    data = reachable()
+    for length in range(len(data)):
+        with pytest.raises(StateError):
+            State.from_bytes(data[:length])
+
+
+def test_every_damaged_byte_is_noticed() -> None:
+    data = reachable()
+    for place in range(len(data)):
+        for flip in (0x01, 0x80):
+            damaged = bytearray(data)
+            damaged[place] ^= flip
+            with pytest.raises(StateError):
+                State.from_bytes(bytes(damaged))
+
+
+def test_another_version_is_refused_with_both_versions() -> None:
+    data = bytearray(reachable())
+    data[4] = 77
+    with pytest.raises(StateError, match=r"version 77, expected 1\b"):
+        State.from_bytes(bytes(data))
+
+
+def sealed(body: bytes) -> bytes:
+    """Bytes whose checksum is right whatever they hold."""
+    return b"YCBS\x01" + zlib.crc32(body).to_bytes(4, "big") + body
+
+
+def test_bytes_with_a_right_checksum_that_hold_something_else_are_refused() -> None:
+    body = reachable()[HEAD:]
+    assert State.from_bytes(sealed(body)).tasks  # the seal itself is right
+    with pytest.raises(StateError, match="bytes too many"):
+        State.from_bytes(sealed(body + b"\x00"))
+    for wrong in (body[:-1], body[: len(body) // 2], b"", b"\xff" * 50, b"\x04{}", body[2:]):
+        with pytest.raises(StateError):
+            State.from_bytes(sealed(wrong))
+
+
+@pytest.mark.parametrize("text", ["null", "[]", '"default"', "7", '{"world": 1}', '{"nonsense": {}}', "{", '"\udcff"'])
+def test_a_configuration_that_is_none_is_refused(text: str) -> None:
+    # The configuration comes first, as a text behind its length: twice the length as a number of 7-bit groups.
+    raw = text.encode(errors="surrogateescape")
+    assert len(raw) < 64
+    body = reachable()[HEAD:]
+    length = (body[0] & 0x7F | body[1] << 7) >> 1
+    assert json.loads(body[2 : 2 + length])["name"] == "tiny"
+    with pytest.raises(StateError):
+        State.from_bytes(sealed(bytes([2 * len(raw)]) + raw + body[2 + length :]))
+
+
+QUERIES = (
+    CompanyStatus(), ListEmployees(), BrowseMarket(), ListTasks(), ListClients(), ClientHistory(), FinanceLedger(),
+    ReportMonthly(),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["default", "milestones"])
+def test_what_is_kept_never_grows_stale(name: str) -> None:
+    # A state from bytes has nothing kept; the one that was played has answered everything after each command.
+    for state in played_and_asked(CONFIGS[name], 11, 120)[::3]:
+        fresh = State.from_bytes(state.to_bytes())
+        assert observe(fresh) == observe(state)
+        assert fresh.active_indices == state.active_indices
+        assert (fresh.status_counts, fresh.trust_milli) == (state.status_counts, state.trust_milli)
+        for command in QUERIES:
+            if state.end_reason is None:
+                outcome, again = transition(state, command), transition(fresh, command)
+                assert encoded_answer(state, command, outcome) == encoded_answer(fresh, command, again)
+                output, text = encoded_answer(state, command, outcome)
+                assert text == json.dumps(output, separators=(",", ":"), ensure_ascii=False)
+
+
+def played_and_asked(config: Config, seed: int, commands: int) -> list[State]:
+    rng = random.Random(seed)
+    state = initial_state(config, seed)
+    states = []
+    for _ in range(commands):
+        for command in QUERIES:
+            encoded_answer(state, command, transition(state, command))
+        observe(state)
+        state = transition(state, some_command(state, rng)).state
+        states.append(state)
+    return states
+
+
+def parts(state: State) -> tuple[bytes, bytes]:
+    """The bytes of the configuration with its length, and those of counters and world."""
+    body = state.to_bytes()[HEAD:]
+    length = 2 + ((body[0] & 0x7F | body[1] << 7) >> 1)
+    return body[:length], body[length:]
+
+
+def varint(value: int) -> bytes:
+    rest, data = value << 1 if value >= 0 else ~(value << 1), b""
+    while rest > 0x7F:
+        data, rest = data + bytes([rest & 0x7F | 0x80]), rest >> 7
+    return data + bytes([rest])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        varint(-(10**6)) + b"{}",  # a text that ends before it begins
+        varint(10**18) + b"{}",
+        b"\x04{}" + varint(10**18),
+        b"\x04{}" + b"\xff" * 400_000 + b"\x00",  # a number of 2,800,000 bits
+        varint(2 * 10**5) + b"[" * 10**5 + b"]" * 10**5,
+        varint(5_000) + b"9" * 5_000,
+    ],
+    ids=["text backwards", "long text", "many counters", "long number", "deep", "digits"],
+)
+def test_hostile_bytes_are_refused_in_little_time(body: bytes) -> None:
+    begun = time.process_time()
+    with pytest.raises(StateError):
+        State.from_bytes(sealed(body))
+    assert time.process_time() - begun < 20  # they took minutes, or for ever
+
+
+def test_a_saved_configuration_opens_no_file() -> None:
+    settings = {**tiny_config().to_dict(), "extends": "/etc/passwd"}
+    text = json.dumps(settings).encode()
+    with pytest.raises(StateError, match="extends = '/etc/passwd': unknown key"):
+        State.from_bytes(sealed(varint(len(text)) + text + parts(tiny_state())[1]))
+
+
+IMPOSSIBLE = {
+    "time": lambda state: evolve(state, now_us=10**30),
+    "before the start": lambda state: evolve(state, now_us=0),
+    "one level": lambda state: evolve(state, prestige_milli=state.prestige_milli[:1]),
+    "prestige": lambda state: evolve(state, prestige_milli=(10**9,) * 4),
+    "funds": lambda state: evolve(state, funds_cents=10**30),
+    "debts": lambda state: evolve(state, funds_cents=-1),
+    "seed": lambda state: evolve(state, run_seed=-1),
+    "payrolls": lambda state: evolve(state, payrolls_charged=5),
+    "no staff": lambda state: evolve(state, employees=()),
+    "staff": lambda state: evolve(state, employees=(tiny_employee(1), tiny_employee(3))),
+    "rates": lambda state: evolve(state, employees=(tiny_employee(1), tiny_employee(2, (1, 2, 3)))),
+    "clients": lambda state: evolve(state, clients=(*state.clients, tiny_client("Cipher Corp"))),
+    "specialties": lambda state: evolve(
+        state, clients=(tiny_client(specialties=("research", "research")), tiny_client(ADVERSARIAL))
+    ),
+    "trust": lambda state: evolve(state, clients=(tiny_client(trust=9), tiny_client(ADVERSARIAL))),
+    "slots": lambda state: evolve(state, slot_accepts=(-1, 0, 0, 0)),
+    "market": lambda state: evolve(state, market=state.market[:2]),
+    "the same task": lambda state: evolve(state, market=(state.market[1], *state.market[1:])),
+    "listed and own": lambda state: evolve(state, market=(state.tasks[0].offer, *state.market[1:])),
+    "domains": lambda state: changed(state, offer=attrs.evolve(state.tasks[0].offer, domains=(0,), quantities=(1,))),
+    "done": lambda state: changed(state, done_e4=(10**12,) * 2),
+    "member": lambda state: changed(state, team=(attrs.evolve(state.tasks[0].team[0], employee=7),)),
+    "no team": lambda state: changed(state, team=()),
+    "completed": lambda state: changed(state, status="completed_success", completion_us=None),
+    "planned": lambda state: changed(state, status="planned"),
+    "forecast": lambda state: changed(state, completion_us=state.now_us - 1),
+    "milestones": lambda state: changed(state, milestones_reported=1),
+    "deadline": lambda state: changed(state, deadline_us=state.calendar.start_us - 1),
+    "future": lambda state: changed(state, accepted_us=state.now_us + 1),
+    "ledger": lambda state: evolve(state, ledger=(attrs.evolve(state.ledger[0], time_us=10**18),)),
+    "salary": lambda state: evolve(
+        state, ledger=(attrs.evolve(state.ledger[0], category="monthly_payroll", ref_id="Emp_9"),)
+    ),
+    "turns": lambda state: evolve(state, turns_played=-1),
+}
+"""Worlds that the tiny configuration cannot have."""
+
+
+def changed(state: State, **changes: object) -> State:
+    return evolve(state, tasks=(evolve(state.tasks[0], **changes), *state.tasks[1:]))
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_a_world_that_its_configuration_cannot_have_is_refused(name: str) -> None:
+    state = carried_out(started(tiny_state(), "Task-1", "Emp_1", "Emp_2"), Resume())
+    state = started(state, "Task-4", "Emp_1")
+    state = evolve(state, tasks=state.tasks[::-1])  # the active one first
+    assert State.from_bytes(state.to_bytes()) == state
+    with pytest.raises(StateError, match="does not fit"):
+        State.from_bytes(IMPOSSIBLE[name](state).to_bytes())
+
+
+def mutated(body: bytes, rng: random.Random) -> bytes:
+    """Bytes with one to three changes: another byte, a byte more or less, an extreme number."""
+    data = bytearray(body)
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randrange(len(data))
+        match rng.randrange(5):
+            case 0:
+                data[place] = rng.randrange(256)
+            case 1:
+                data[place] ^= 1 << rng.randrange(8)
+            case 2:
+                data[place : place + 1] = varint(rng.choice([-1, 0, 2**31, 2**63, -(2**63), 10**30, 2**4000]))
+            case 3:
+                data[place : place + rng.randint(0, 3)] = b""
+            case _:
+                data[place:place] = bytes([rng.randrange(256)])
+    return bytes(data)
+
+
+def check_mutations(count: int, seed: int) -> int:
+    """Return how many of many mutated states were taken; each of those plays on."""
+    rng = random.Random(seed)
+    states = [state for name in CONFIGS for state in played(CONFIGS[name], seed, 120)[20::25]]
+    taken = 0
+    for _ in range(count):
+        settings, world = parts(rng.choice(states))
+        with contextlib.suppress(StateError):
+            state = State.from_bytes(sealed(settings + mutated(world, rng)))
+            taken += 1
+            assert State.from_bytes(state.to_bytes()) == state
+            for _ in range(50):
+                command = some_command(state, rng)
+                outcome = transition(state, command)
+                state = outcome.state
+            reply = play_turn(state, "task list; market browse; client history; report monthly; sim resume").report
+            assert not any("internal error" in answer.output_json for answer in reply.answers)
+    return taken
+
+
+def test_a_mutated_state_is_refused_or_plays_on() -> None:
+    assert check_mutations(250, 1) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_many_mutated_states_are_refused_or_play_on(seed: int) -> None:
+    assert check_mutations(3_000, seed) > 100
+
+
+# -------------------------------------------------------------------------------- earlier states
+
+SAVED = zlib.decompress(base64.b64decode(
+    "eNqtVc+LHEUUru2MmyWEJMKgXoSmz+3QO3HIOrckBxFED4IgIkVNdfVMOdVVnarq3Z2NC4M3L2HwJB78UyReJOLBPebu1YMHc/e9"
+    "6p7tnj2sCJkfy9T73vv6ez/q7RePH3229/Y3Hx49e/dpwuZC+2T6NFlI541d0aUQFbWm1rlLpuMsTax4UgvnqZelMLWnTnATwPtZ"
+    "Ngq4h7AZ40tTFB162GElO6XMe1FWHsPSBH8Ky3xtRTINJN5UtApB52mSC8etrLw0Opkmn2oRO1nWinmRxyvB7DT2zC1jvjCSizR2"
+    "nhWF1PM05kpCNrG3tfNpzPJjYR2zkqkWcaMkTZQxFSbMam8o+DDNBWWFF5aCIA0KJ2mCktsTKtKsBKWJl3oFDKAGCbgpK6ZXtAUf"
+    "Cc0Xjw3gC2PlmdEUtWIlIMIz62kOGYDjOBtP3ssO4ZMA9YmxKg96OLc1U+Awq53Uwjm6MDUQYEFYrsBES6npTJ4B06ohvkSe+BWF"
+    "miICQNOZHFqKzLkpGQRyaGo4+1WFOqBRoAtMaXLMVC225ceGSytyWlnou5yL/xMDOq51H6O0EHDCbE4LnDPKsTfXPyULr37oVh3N"
+    "hfLs2uhsdAhxbimVojNjnP8P7+wc3AUMFcepoV6wkjp5Btj7aSK19DBSu9JbfVkHX8pT4lio9j4os2IKOgWzTwvLeDPi2ej+pMMc"
+    "+FuJZQwhJbNL4enMmhOHuRasVp4qWUrIYgIOui5pO95Q3uYM9wvohOgsLQ1eHBfSqIQOj+M4/4rC/fKyAhoLIfjcLV4wuc214h7F"
+    "Tq6A/dAgudcZznpjme2AcMWwbrs2qa9y4GA7ztR2U1ztfh9zTDHcRXVZbcV21q9rLY3FzuPl3ukbVBnvx64JerQjsjkHgc0ctrw9"
+    "tnEbukVk/vof58TrTiNci85t3CxkGBQosplbXESlVFBuo3GgvvyqRV0luAxj0C6YmWS4L0cPwAFXMDRCqjxQJ9OjwBrMheG1Cx10"
+    "vf8ADWTZXKow/T3rHFc/bTvfXuBdGNb/zoW6xEJKk+4M63YJTHkdXBs4jDQCMKVU6DzsXajPUWdtFnhj/6Bd2tAKAQ0+PD8fEHIQ"
+    "rTcvf/3pjfWfP9+C0w9vXtzF9+BORJ7/eLv/uTO4ahnc+0Sc1i5++NEt0oSRtz4X1ovT+GM2c8D3B9oOoohEB0MCf8n6u7MXe4Rs"
+    "bgwv7kbR9hzBeb+D8fj3aMd9fxjtnG8PyHrzy+bVPll//88efr8NaRAyiMiADAcdOXqTNsn1X6+eDcn6xcVNgq93Dnqk+5sbLwf3"
+    "rngC8fPff4uCNyTRgBFEkH8BcKXhzw=="
+))  # fmt: skip
+"""The tiny world after its first task, with two more accepted, as ``to_bytes`` wrote it before settings were added."""
+
+DIGEST = "094bf56be8b44b7b154a734df49640c8b769eb8c2d48938ae426ebf17efca229"
+
+
+def test_a_state_without_later_settings_is_read_with_those_that_change_nothing() -> None:
+    for name in (b"max_open_tasks", b"adversarial_inflation_passes", b"replacement_numbering"):
+        assert name not in SAVED
+    state = State.from_bytes(SAVED)
+    assert state.config == tiny_config()
+    assert state.digest() == DIGEST
+    assert State.from_bytes(state.to_bytes()) == state
+
+
+def test_the_same_play_still_makes_the_same_world() -> None:
+    state = carried_out(started(tiny_state(), "Task-1", "Emp_1", "Emp_2"), Resume())
+    assert carried_out(state, AcceptTask("Task-2"), AcceptTask("Task-4")) == State.from_bytes(SAVED)
+
+
+def test_later_settings_survive_in_bytes() -> None:
+    config = tiny_config(max_open_tasks=3, adversarial_inflation_passes=2, replacement_numbering="episode")
+    state = carried_out(tiny_state(config), AcceptTask("Task-2"), AcceptTask("Task-4"))
+    back = State.from_bytes(state.to_bytes())
+    assert back == state
+    assert back.config.world.max_open_tasks == 3
+    assert [task.task_id for task in back.market] == ["Task-1", "Task-0", "Task-3", "Task-1-2"]
+    assert carried_out(back, AcceptTask("Task-0")) == carried_out(state, AcceptTask("Task-0"))
+
+
+# -------------------------------------------------------------------------------- digests in a row
+
+
+TURNS = (
+    "task accept --task-id Task-{0}",
+    "task assign --task-id Task-{0} --employees Emp_1,Emp_2,Emp_3,Emp_4,Emp_5,Emp_6",
+    "task dispatch --task-id Task-{0}",
+    "sim resume",
+)
+
+
+def episode(preset: str, tasks: int) -> list[State]:
+    """The states of a short episode."""
+    env = YCBenchEnv(preset)
+    env.reset(seed=1)
+    states = [env.get_state()]
+    for number in range(1, tasks + 1):
+        for turn in TURNS:
+            env.step(turn.format(number))
+            states.append(env.get_state())
+    return states
+
+
+def test_they_are_those_of_the_states_in_any_order_and_over_episodes() -> None:
+    states = [*episode("default", 4), *episode("classic-easy", 3)]
+    digests = StateDigests()
+    expected = [state_digest(state) for state in states]
+    assert [digests.of(state) for state in states] == expected
+    assert [digests.of(state) for state in reversed(states)] == expected[::-1]
+    assert len(set(expected)) > 10
+
+
+def variants(state: State) -> list[State]:
+    """A state and others that share much with it, of kinds that no episode leads to."""
+    tasks, ledger = state.tasks, state.ledger
+    renamed = evolve(tasks[0], offer=attrs.evolve(tasks[0].offer, number=190))
+    return [
+        state,
+        evolve(state, tasks=(*tasks[1::-1], *tasks[2:])),  # its bookings name other places
+        evolve(state, tasks=(*tasks, tasks[0])),  # a task that stands in two places
+        evolve(state, tasks=(renamed, *tasks[1:], tasks[0])),
+        evolve(state, ledger=(attrs.evolve(ledger[0], amount_cents=7), *ledger[1:])),
+        evolve(state, ledger=ledger[1:]),
+        evolve(state, market=(*state.market[1::-1], *state.market[2:])),
+        evolve(state, market=state.market[:5]),
+    ]
+
+
+STATES = tuple(variants(episode("default", 4)[-1]))
+DIGESTS = tuple(map(state_digest, STATES))
+
+
+def test_the_variants_are_all_different_and_have_bookings_of_two_tasks() -> None:
+    assert len(set(DIGESTS)) == len(STATES)
+    assert len({entry.ref_id for entry in STATES[0].ledger if entry.category != "monthly_payroll"}) >= 2
+
+
+def test_whatever_state_comes_after_whatever_other_its_digest_is_its_own() -> None:
+    for first, second in product(range(len(STATES)), repeat=2):
+        digests = StateDigests()
+        assert [digests.of(STATES[place]) for place in (0, first, second, 0)] == [
+            DIGESTS[place] for place in (0, first, second, 0)
+        ]
+
+
+def test_the_same_tasks_for_clients_in_another_order_are_other_bytes() -> None:
+    state = episode("default", 4)[-1]
+    other = evolve(state, clients=state.clients[::-1])
+    digests = StateDigests()
+    assert [digests.of(each) for each in (state, other, state)] == [
+        state_digest(each) for each in (state, other, state)
+    ]
+    assert digests.of(state) != digests.of(other)
+
+
+def test_the_environment_tells_them_also_after_it_was_copied_or_set_back() -> None:
+    env = YCBenchEnv("default")
+    env.reset(seed=1)
+    start = env.get_state()
+    for number in (1, 2, 3):
+        for turn in TURNS:
+            env.step(turn.format(number))
+            env.state_hash()
+    for twin in (env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))):  # noqa: S301 -- its own
+        assert twin.state_hash() == state_digest(env.get_state())
+        twin.step("task accept --task-id Task-9")
+        assert twin.state_hash() == state_digest(twin.get_state())
+    env.set_state(start)
+    assert env.state_hash() == state_digest(start)
