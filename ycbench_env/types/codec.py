@@ -11,6 +11,7 @@ Bytes may come from anybody: whatever they are, reading ends in a ``StateError``
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from ycbench_env.errors import ConfigError, StateError
 from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS
 from ycbench_env.text import shown
 from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task, evolve
+from ycbench_env.units import micros_of_date
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 
 __all__ = ["STATE_VERSION", "StateDigests", "state_digest", "state_from_bytes", "state_to_bytes"]
@@ -397,6 +399,7 @@ def _read_ledger(reader: _Reader, tasks: tuple[Task, ...], start_us: int) -> tup
 
 _MOST: Final = 2**62  # cents, microseconds and counters: sums of a few stay within 64 bits
 _MOST_FORECAST: Final = 2**200  # a team of beginners on a thousand tasks is done after the end of the world
+_LAST_DAY_US: Final = micros_of_date(dt.date.max)
 _SEED_BOUND: Final = 2**4096
 
 
@@ -476,7 +479,7 @@ def _check_task(state: State, task: Task) -> None:
     active, completed = task.status == "active", task.status.startswith("completed")
     now_us = state.now_us
     _within("the time of an acceptance", (task.accepted_us,), state.calendar.start_us, now_us)
-    _within("a deadline", (task.deadline_us,), task.accepted_us, _MOST)
+    _within("a deadline", (task.deadline_us,), task.accepted_us, _LAST_DAY_US)
     _require(len(task.required_e4) == len(task.offer.domains), "work of a task")
     _within("work", task.required_e4, 1, 2**60)
     for done, required in zip(task.done_e4, task.required_e4, strict=True):

@@ -338,6 +338,7 @@ IMPOSSIBLE = {
     "forecast": lambda state: changed(state, completion_us=state.now_us - 1),
     "milestones": lambda state: changed(state, milestones_reported=1),
     "deadline": lambda state: changed(state, deadline_us=state.calendar.start_us - 1),
+    "year 10000": lambda state: changed(state, deadline_us=2**60),
     "future": lambda state: changed(state, accepted_us=state.now_us + 1),
     "ledger": lambda state: evolve(state, ledger=(attrs.evolve(state.ledger[0], time_us=10**18),)),
     "salary": lambda state: evolve(
@@ -406,7 +407,7 @@ def test_a_mutated_state_is_refused_or_plays_on() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("seed", range(2, 5))
 def test_many_mutated_states_are_refused_or_play_on(seed: int) -> None:
     assert check_mutations(3_000, seed) > 100
 
