@@ -24,7 +24,8 @@ import attrs
 
 from ycbench_env.config import Config
 from ycbench_env.errors import ConfigError, StateError
-from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS
+from ycbench_env.rules.clock import DAY_US
+from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, deadline_days
 from ycbench_env.text import shown
 from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task, evolve
 from ycbench_env.units import micros_of_date
@@ -437,9 +438,13 @@ def _check(state: State) -> None:
     _require(len(state.market) == len(state.slot_accepts) == world.num_market_tasks, f"{len(state.market)} offers")
     _within("slots", state.slot_accepts, 0, len(state.tasks))
     for offer in state.market:
-        _check_offer(offer, has_clients=bool(names))
+        _check_offer(state, offer)
+        # Its deadline, if it is accepted at the last moment, is a date; a week has 5 business days.
+        work = max(world.min_task_qty * len(DOMAINS), sum(offer.quantities))
+        days = deadline_days(work, world.deadline_qty_per_day, world.deadline_min_biz_days)
+        _within("work of a task", (calendar.horizon_us + (days + 5) * 7 // 5 * DAY_US,), 0, _LAST_DAY_US)
     for task in state.tasks:
-        _check_offer(task.offer, has_clients=bool(names))
+        _check_offer(state, task.offer)
         _check_task(state, task)
     listed, own = [offer.task_id for offer in state.market], [task.task_id for task in state.tasks]
     _require(len(set(listed)) == len(listed) and len(set(own)) == len(own), "an id that two tasks have")
@@ -464,8 +469,8 @@ def _are_domains(places: tuple[int, ...]) -> bool:
     return len(set(places)) == len(places) and all(0 <= place < len(DOMAINS) for place in places)
 
 
-def _check_offer(offer: MarketTask, *, has_clients: bool) -> None:
-    _require((offer.client_name is not None) == has_clients, "whose task it is")
+def _check_offer(state: State, offer: MarketTask) -> None:
+    _require((offer.client_name is not None) == bool(state.clients), "whose task it is")
     _require(bool(offer.domains) and _are_domains(offer.domains), "domains of a task")
     _within("the number of a task", (offer.number, offer.copy - 1), 0, 2**40)
     _within("required prestige", (offer.required_prestige,), 0, 100)
