@@ -448,8 +448,8 @@ LEADERBOARD: Final = (
     ),
     Column(
         "Failed as 0",
-        ("score_failed_as_zero_cents",),
-        exact_dollars,
+        ("score_failed_as_zero_cents", "missing"),
+        lambda cents, missing: _score(cents, 0, missing),
         "The score with failed episodes counted as 0; all columns to the right up to Survival are based on it",
     ),
     Column("95% interval", _INTERVAL, _range, "Student's, from 20 seeds on by resampling (BCa)"),
@@ -462,7 +462,7 @@ LEADERBOARD: Final = (
     Column("Final funds", ("final_funds_cents",), short_dollars, "Mean over seeds of the raw funds, debts included"),
     Column("Survival", ("survival_fraction",), _percent, "Mean share not bankrupt; failed episodes did not survive"),
     Column("Survival interval", ("survival_low", "survival_high"), _shares, "95%, Clopper and Pearson's"),
-    *(Column(name.capitalize(), (name,), _count, "Episodes") for name in ("planned", "finished", "failed", "missing")),
+    *(Column(name.capitalize(), (name,), _count) for name in ("planned", "finished", "failed", "missing")),
 )
 COMPARISON: Final = (
     _POLICY,
