@@ -25,7 +25,7 @@ from ycbench_agents.evaluation.factory import Trusted
 from ycbench_agents.evaluation.results import read_evaluation
 from ycbench_agents.evaluation.validate import PROVENANCE_FILE, load_rules
 from ycbench_agents.evaluation.validate import validate as validate_evaluation
-from ycbench_agents.files import FileError, to_json, write_record
+from ycbench_agents.files import to_json, write_record
 from ycbench_agents.runs import RunError
 
 __all__ = ["export", "report", "validate"]
@@ -50,26 +50,25 @@ def report(
         Path | None, Parameter(metavar="DIR", help="Folder for the report; that of the evaluation if none is named.")
     ] = None,
     png: Annotated[bool, Parameter(negative=(), show_default=False, help="Write each figure as PNG, too.")] = False,
+    published: Annotated[
+        bool, Parameter(negative=(), show_default=False, help="Show published results of language models, too.")
+    ] = False,
 ) -> int:
     """Write the report of the evaluation in a folder, print where it is, and return the exit code.
 
     Raises:
         FileError: The report cannot be written.
-        ReportError: There is no such evaluation, or it has no such baseline.
+        ReportError: The evaluation has no such baseline.
+        RunError: There is no such evaluation.
         MissingExtraError: A library of the extra ``evaluation`` is not installed.
     """
-    from ycbench_agents.evaluation.reading import read_evaluation  # noqa: PLC0415 -- slow to import
-    from ycbench_agents.evaluation.report import write_report  # noqa: PLC0415 -- as above
+    from ycbench_agents.evaluation.report import write_report  # noqa: PLC0415 -- slow to import
 
-    target = out or folder
-    with telling_warnings(), counting() as progress:
-        _make_folder(target)
-        written = write_report(read_evaluation(folder), target, baseline, with_png=png, watcher=progress)
-    drawn = len({path.stem for path in written.figures})  # one may be there as SVG and as PNG
+    with telling_warnings():
+        html, markdown, *figures = write_report(folder, out, baseline=baseline, published=published, png=png)
+    drawn = len({path.stem for path in figures})  # one may be there as SVG and as PNG
     print_parts(
-        Text("\n").join(
-            cell(line) for line in (written.html, written.markdown, f"{drawn} figures in {target / 'figures'}")
-        )
+        Text("\n").join(cell(line) for line in (html, markdown, f"{drawn} figures in {html.parent / 'figures'}"))
     )
     return 0
 
@@ -187,16 +186,3 @@ def export(
         what = f"{out / name}; load it with MINARI_DATASETS_PATH={out}" if name else str(out)
         print_parts(cell(f"{done.rows} {kind} of {of}: {what}"))
     return 0
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder that ``--out`` names.
-
-    Raises:
-        FileError: It cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"--out {folder}: cannot make this folder: {error.strerror}; name another"
-        raise FileError(msg) from None

@@ -23,9 +23,9 @@ import attrs
 
 import ycbench_env
 from ycbench_agents.base import Json
-from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.failures import PAPER_CAUSES, FailedTask, TaskPast, failed_task
 from ycbench_agents.evaluation.notes import Attitude, NotesReading
+from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.files import FileError, from_json, open_record, read_record, to_json, unstructure, write_file
 from ycbench_agents.runs import Run, TurnRecord
 from ycbench_agents.runs.run import TURNS_FILE, Tally

@@ -26,7 +26,7 @@ from ycbench_agents.evaluation.results import Evaluation, Usage, read_evaluation
 from ycbench_agents.evaluation.statistics import ALPHA, BCA_NEEDS, EXACT_LIMIT
 from ycbench_agents.evaluation.tables import DEFAULT_BASELINE, Column, Table, make_table
 from ycbench_agents.figure import png_of, svg_of
-from ycbench_agents.files import write_file
+from ycbench_agents.files import FileError, write_record
 from ycbench_env import Config
 from ycbench_env.errors import MissingExtraError
 from ycbench_env.text import printable
@@ -156,8 +156,11 @@ def write_report(
     """
     files = render_report(read_evaluation(folder), baseline=baseline, published=published, png=png)
     target = Path(folder if out is None else out)
+    if (target / "figures").is_symlink():  # of a folder that may come from anybody
+        msg = f"{target / 'figures'}: is a symbolic link; remove it, or choose another folder with --out"
+        raise FileError(msg)
     for name, content in files.items():
-        write_file(target / name, content)
+        write_record(target / name, content)
     return tuple(target / name for name in files)
 
 
@@ -171,7 +174,7 @@ def _environment(*, html: bool) -> Environment:
         return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     found = Environment(
-        autoescape=html,
+        autoescape=html,  # noqa: S701 -- Markdown has escapes of its own
         finalize=finalize if html else None,
         loader=PackageLoader("ycbench_agents.evaluation"),
         trim_blocks=True,
@@ -321,19 +324,15 @@ def _preset_sections(
 
 def _leaderboard(title: str, preset: str, part: pd.DataFrame, board: pd.DataFrame) -> _Part:
     endings = tables.endings_frame(part)
-    cut = int(endings["turn_limit"].sum())
-    texts = (
-        [
-            f"A turn limit ended {cut} of {int(endings['finished'].sum())} finished episodes: their funds are those of "
-            "that moment, not of the whole horizon."
-        ]
-        if cut
-        else []
+    finished, cut = int(endings["finished"].sum()), int(endings["turn_limit"].sum())
+    text = (
+        f"A turn limit ended {cut} of {finished} finished episodes: their funds are those of that moment, not of the "
+        "whole horizon."
     )
     notes = list(tables.leaderboard_notes(board))
     return _Part(
         title,
-        texts,
+        [text] if cut else [],
         [
             make_table(f"Leaderboard, preset {preset}", board, tables.LEADERBOARD, notes),
             make_table("How episodes ended", endings, tables.ENDINGS),
@@ -387,9 +386,10 @@ def _drawings(evaluation: Evaluation, part: pd.DataFrame, prefix: str, preset: s
         plans.append((_CONTEXT, context))
     slug = prefix + re.sub(r"[^A-Za-z0-9-]+", "-", preset)[:40]
     for plan, frame in plans:
-        if plan.name == "funds-by-seed" and frame["seed"].nunique() == 1:
+        if plan.name == "funds-by-seed" and len(set(frame["seed"])) == 1:
             continue
-        if (frame[plan.column].fillna(0) > 0).any() or plan.column in {"score_cents", "funds_cents"} and len(frame):
+        may_be_zero = plan.column in {"score_cents", "funds_cents", "final_trust_milli"}
+        if len(frame) and (may_be_zero or (frame[plan.column].fillna(0) > 0).any()):
             figure = plan.draw(frame)
             svg = svg_of(figure)  # before the PNG, which lays the figure out anew
             yield _Drawing(f"{slug}-{plan.name}", plan.title, plan.note, svg, png_of(figure) if png else None)
@@ -406,7 +406,7 @@ _CONTEXT: Final = figures.FigurePlan(
 
 
 def _context_frame(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the episodes of policies that differ in ``keep_turns`` alone, with the name of their line; None of none."""
+    """Return the episodes of policies that differ in ``keep_turns`` alone, with the name of their line, or None."""
     kept: dict[str, int] = {}
     lines: dict[str, list[str]] = {}
     models = dict(zip(done["policy"], done["model"], strict=True))
@@ -465,30 +465,43 @@ def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
 def _published() -> _Section:
     found = published_results()
     frame = pd.DataFrame([attrs.asdict(model) for model in found.models])
-    frame = frame.assign(policy=frame["name"], december=frame["funds_usd"].map(lambda funds: 100 * funds[-1]))
-    frame["figure7"] = 100 * frame["figure7_usd"]
+    december = [100 * model.funds_usd[-1] for model in found.models]
+    frame = frame.assign(policy=frame["name"], december=december, figure7=100 * frame["figure7_usd"])
     part = _Part("", [], [make_table("Published models", frame, tables.PUBLISHED)])
     return _Section("published", "Published results", [part], [*found.sources, *found.caveats])
 
 
 _LEADERBOARD_READING: Final = (
-    "The place is not a result, the tier is: policies of a tier are not shown to differ from the first of it. Tiers "
-    "compare policies on the same seeds, with Holm's correction over all pairs.",
-    "A failed episode counts 0 and as not survived, so that a policy gains nothing by failing on hard seeds. The score "
-    "of the finished episodes alone stands beside it, in brackets.",
+    (
+        "The place is not a result, the tier is: policies of a tier are not shown to differ from the first of it. "
+        "Tiers compare policies on the same seeds, with Holm's correction over all pairs."
+    ),
+    (
+        "A failed episode counts 0 and as not survived, so that a policy gains nothing by failing on poor seeds. The "
+        "score of the finished episodes alone stands beside it, in brackets."
+    ),
     "A score is a mean, so one rich seed can carry it. As many seeds are below the median as above it.",
-    f"An interval can reach below $0, although no score can: below {BCA_NEEDS} seeds it is Student's, which is "
-    "symmetric. An interval of width 0 says that these seeds show no spread, not that there is none.",
+    (
+        f"An interval can reach below $0, although no score can: below {BCA_NEEDS} seeds it is Student's, which is "
+        "symmetric. An interval of width 0 says that these seeds show no spread, not that there is none."
+    ),
 )
 _COMPARISON_READING: Final = (
-    "A lift is the mean of the differences to the baseline on the same seeds, so the luck of the market falls out.",
-    f"p is the sign-flip test's, exact up to {EXACT_LIMIT} seeds without a tie. It assumes that without a difference "
-    "between the policies the lift of a seed would be symmetric about 0. It cannot be below 2 / 2^n for n seeds.",
-    f"Where interval and p disagree, trust the p: Student's interval assumes a normal distribution. Holm p at most "
-    f"{ALPHA:g} is significant among all policies of the table.",
+    "A lift is the mean of the differences to the baseline on the same seeds, so the luck of the market drops out.",
+    (
+        f"p is the sign-flip test's, exact up to {EXACT_LIMIT} seeds without a tie. It assumes that without a "
+        "difference between the policies the lift of a seed is symmetric about 0. It cannot be below 2 / 2^n for n "
+        "seeds."
+    ),
+    (
+        "Where interval and p disagree, trust the p: Student's interval assumes a normal distribution. A Holm p of at "
+        f"most {ALPHA:g} is significant among all policies of the table."
+    ),
 )
 _METRICS_READING: Final = (
     "Means over seeds of finished episodes. A seed on which a figure is not defined does not enter its mean.",
-    "A win rate can be raised by leaving late tasks unfinished: read it beside Overdue. A market can be re-rolled by "
-    "accepting tasks that are never worked on: see Never dispatched.",
+    (
+        "A win rate can be raised by leaving late tasks unfinished: read it beside Overdue. A market can be re-rolled "
+        "by accepting tasks that are never worked on: see Never dispatched."
+    ),
 )
