@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ycbench_agents import make_policy
 from ycbench_agents.evaluation import metrics as module
-from ycbench_agents.evaluation.episode import EpisodeKey
 from ycbench_agents.evaluation.metrics import (
     METRICS_FILE,
     Meter,
@@ -28,6 +27,7 @@ from ycbench_agents.evaluation.metrics import (
     read_metrics,
     store_metrics,
 )
+from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import Run, RunWarning, read_run
 from ycbench_env import transition
 from ycbench_env.actions import parse_turn
