@@ -17,9 +17,10 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
-settings.register_profile("dev", deadline=None)  # a machine's load is no property of the code
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+# No deadlines: a machine's load is no property of the code.
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True, max_examples=30)
+settings.register_profile("explore", deadline=None)  # new examples each time, and more of them
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "ci")
 
 
 class _ErrorRecords(logging.Handler):

@@ -26,8 +26,8 @@ from ycbench_env.testing import (
     with_other_hidden_fields,
     with_other_rates,
 )
-from ycbench_env.testing.play import QUERIES, REFUSED
-from ycbench_env.testing.query_invariants import acceptable
+from ycbench_env.testing.conformance import QUERIES, REFUSED
+from ycbench_env.testing.invariants import acceptable
 from ycbench_env.types import state as state_types
 from ycbench_env.types.state import evolve
 from ycbench_env.units import iso_time

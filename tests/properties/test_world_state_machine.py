@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
+from world_proofs import ProvenMachine, proven
 
 from ycbench_env import Config, State, YCBenchEnv
 from ycbench_env.testing import YCBenchMachine, machine_for, sample_turn, tiny_config, valid_configs
-from ycbench_env.testing.query_invariants import acceptable
+from ycbench_env.testing.invariants import acceptable
 from ycbench_env.wrappers import ScratchpadMemory
 
 CONCURRENT: Final[dict[str, Any]] = {
@@ -87,16 +88,23 @@ WORLDS: Final[dict[str, Any]] = {
     "nobody and nothing": {"world": {"num_employees": 0, "num_market_tasks": 0}},
 }
 SETTINGS: Final = settings(
-    max_examples=14, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=6, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_whole_episodes_keep_every_invariant(name: str) -> None:
-    run_state_machine_as_test(machine_for(WORLDS[name]), settings=SETTINGS)
+    run_state_machine_as_test(proven(WORLDS[name]), settings=SETTINGS)
 
 
-class AnyWorld(YCBenchMachine):
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_many_long_episodes_keep_every_invariant(name: str) -> None:
+    soak = settings(SETTINGS, max_examples=40, stateful_step_count=60, derandomize=False)
+    run_state_machine_as_test(proven(WORLDS[name]), settings=soak)
+
+
+class AnyWorld(ProvenMachine):
     """Draws a legal configuration for each episode."""
 
     drawn: Config | None = None
@@ -115,7 +123,7 @@ class AnyWorld(YCBenchMachine):
 
 
 def test_any_legal_configuration_keeps_every_invariant() -> None:
-    run_state_machine_as_test(AnyWorld, settings=settings(SETTINGS, max_examples=25, stateful_step_count=25))
+    run_state_machine_as_test(AnyWorld, settings=settings(SETTINGS, max_examples=8, stateful_step_count=20))
 
 
 def busy_turn(state: State, rng: random.Random) -> str:
@@ -130,10 +138,10 @@ def busy_turn(state: State, rng: random.Random) -> str:
     return "\n".join([start, *["sim resume"] * rng.randint(0, 3), "market browse"])
 
 
-@settings(max_examples=45, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(config=valid_configs(playable=True), seed=st.integers(0, 10**6))
 def test_busy_episodes_in_any_world_where_work_can_be_done_keep_every_invariant(config: Config, seed: int) -> None:
-    machine = machine_for(config)()
+    machine = proven(config)()
     machine.start(seed)
     rng = random.Random(seed)  # noqa: S311 -- a play, no secret
     for _ in range(25):

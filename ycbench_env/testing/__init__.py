@@ -20,9 +20,8 @@ from ycbench_env.errors import MissingExtraError
 if TYPE_CHECKING:
     from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns, valid_commands
     from ycbench_env.testing.config_strategies import valid_configs
-    from ycbench_env.testing.conformance import check_conformance
+    from ycbench_env.testing.conformance import check_conformance, sample_command, sample_turn
     from ycbench_env.testing.invariants import check_state, check_turn
-    from ycbench_env.testing.kept_figures import check_kept_figures
     from ycbench_env.testing.perturbation import (
         HIDDEN_FIELDS,
         HIDDEN_UNLESS,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         with_other_hidden_fields,
         with_other_rates,
     )
-    from ycbench_env.testing.play import sample_command, sample_turn
     from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
     from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 
@@ -39,7 +37,6 @@ __all__ = [
     "HIDDEN_UNLESS",
     "YCBenchMachine",
     "check_conformance",
-    "check_kept_figures",
     "check_state",
     "check_turn",
     "hostile_actions",
@@ -61,9 +58,8 @@ __all__ = [
 _MODULES: Final = {
     "command_strategies": ("hostile_actions", "hostile_texts", "turns", "valid_commands"),
     "config_strategies": ("valid_configs",),
-    "conformance": ("check_conformance",),
+    "conformance": ("check_conformance", "sample_command", "sample_turn"),
     "invariants": ("check_state", "check_turn"),
-    "kept_figures": ("check_kept_figures",),
     "perturbation": (
         "HIDDEN_FIELDS",
         "HIDDEN_UNLESS",
@@ -71,7 +67,6 @@ _MODULES: Final = {
         "with_other_hidden_fields",
         "with_other_rates",
     ),
-    "play": ("sample_command", "sample_turn"),
     "state_machine": ("YCBenchMachine", "machine_for"),
     "tiny": ("started", "tiny_config", "tiny_state"),
 }

@@ -1,19 +1,33 @@
 """What holds in every state, at the start of an episode, and between the states before and after a turn.
 
 All functions return nothing and raise AssertionError with what is wrong. They compute nothing the way the library
-does: they compare what is told with what was done, under any combination of the settings. What an advance of time and
-an answer must keep stands in ``advance_invariants``, ``command_invariants`` and ``query_invariants``.
+does: they compare what is told with what was done, under any combination of the settings.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import numpy as np
 
 from ycbench_env.config import Constant, SalaryTier, WorldConfig
-from ycbench_env.testing.assertions import require, require_equal
-from ycbench_env.types.state import Employee, MarketTask, State, Task, evolve
+from ycbench_env.types.state import evolve
+from ycbench_env.types.state import Employee, MarketTask, State, Task
 
-__all__ = ["check_drawn_prestige", "check_lives", "check_start", "check_state", "check_turn", "own_task", "same_world"]
+__all__ = [
+    "acceptable",
+    "check_drawn_prestige",
+    "check_lives",
+    "check_start",
+    "check_state",
+    "check_turn",
+    "differences",
+    "own_task",
+    "require",
+    "require_equal",
+    "same_world",
+]
 
 _OPEN: Final = {"planned", "active"}
 _NEXT: Final = {
@@ -228,3 +242,88 @@ def check_lives(before: State, after: State) -> None:
         require(new.status in allowed, f"{old.task_id} went from {old.status} to {new.status}")
         require(all(a <= b for a, b in zip(old.done_e4, new.done_e4, strict=True)), f"{old.task_id} lost progress")
         require_equal(new.required_e4, old.required_e4, f"{old.task_id}: required work")
+
+
+def acceptable(state: State, task: MarketTask) -> bool:
+    """Returns whether prestige and trust allow a listed task now. Source: Y-4.1, K-2.1."""
+    levels = state.prestige_milli
+    if state.config.world.prestige_gate == "required_domains":
+        levels = tuple(levels[domain] for domain in task.domains)
+        reached = min(levels)
+    else:
+        reached = max(levels)
+    trust = 0 if task.client_name is None else state.client(task.client_name).trust_milli
+    return reached >= task.required_prestige * 1000 and trust >= task.required_trust * 1000
+
+
+# ---- assertions that say where two values differ; they hold under python -O too
+
+_MOST_SHOWN = 200  # characters of a value in a message
+_MOST_LISTED = 5  # differences in a message
+
+
+def require(condition: object, message: str) -> None:
+    """Raises AssertionError with a message unless a condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def require_equal(got: object, expected: object, what: str) -> None:
+    """Raises AssertionError with the places where two values differ."""
+    found: list[str] = []
+    for difference in differences(got, expected):
+        found.append(difference)
+        if len(found) == _MOST_LISTED:
+            break
+    require(not found, f"{what}: " + "; ".join(found))
+
+
+def differences(got: object, expected: object, path: str = "") -> Iterator[str]:
+    """Yields one line for each place where two values differ: type, dtype, length, key or content.
+
+    Args:
+        got: Any nest of dicts, lists, tuples, arrays and plain values.
+        expected: What it should equal.
+        path: Where the values stand, for the message.
+    """
+    here = path or "value"
+    if type(got) is not type(expected):
+        yield f"{here} is {_shown(got)} ({type(got).__name__}), expected {_shown(expected)} ({type(expected).__name__})"
+    elif isinstance(got, np.ndarray):
+        yield from _array_differences(cast("np.ndarray[Any, Any]", got), cast("Any", expected), here)
+    elif isinstance(got, dict):
+        yield from _dict_differences(cast("dict[object, object]", got), cast("dict[object, object]", expected), path)
+    elif isinstance(got, list | tuple):
+        yield from _list_differences(cast("list[object]", got), cast("list[object]", expected), here)
+    elif got != expected:
+        yield f"{here} is {_shown(got)}, expected {_shown(expected)}"
+
+
+def _array_differences(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], here: str) -> Iterator[str]:
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+        yield f"{here} has {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
+    elif not np.array_equal(got, expected):
+        yield f"{here} is {_shown(got)}, expected {_shown(expected)}"
+
+
+def _dict_differences(got: dict[object, object], expected: dict[object, object], path: str) -> Iterator[str]:
+    if list(got) != list(expected):
+        yield f"{path or 'value'} has the keys {list(got)}, expected {list(expected)}"
+        return
+    for key, value in got.items():
+        yield from differences(value, expected[key], f"{path}.{key}" if path else str(key))
+
+
+def _list_differences(got: list[object], expected: list[object], here: str) -> Iterator[str]:
+    if len(got) != len(expected):
+        yield f"{here} has {len(got)} items, expected {len(expected)}"
+        return
+    for index, (one, other) in enumerate(zip(got, expected, strict=True)):
+        yield from differences(one, other, f"{here}[{index}]")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"

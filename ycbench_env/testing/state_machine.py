@@ -25,16 +25,13 @@ from ycbench_env.config import ConfigSource
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
 from ycbench_env.observation.info import MAX_COMMAND_ECHO
-from ycbench_env.testing.advance_invariants import check_advance
-from ycbench_env.testing.assertions import require, require_equal
-from ycbench_env.testing.command_invariants import check_answer
 from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns
-from ycbench_env.testing.invariants import check_start, check_turn, same_world
-from ycbench_env.testing.kept_figures import check_kept_figures
-from ycbench_env.testing.play import QUERIES, REFUSED
-from ycbench_env.testing.query_invariants import acceptable
+from ycbench_env.testing.conformance import QUERIES, REFUSED
+from ycbench_env.testing.invariants import acceptable, check_start, check_turn, require, require_equal, same_world
 from ycbench_env.text import to_json
-from ycbench_env.types.state import State, evolve
+from ycbench_env.types.command import Command
+from ycbench_env.types.state import evolve
+from ycbench_env.types.state import State
 from ycbench_env.wrappers import ScratchpadMemory
 
 __all__ = ["YCBenchMachine", "machine_for"]
@@ -58,13 +55,13 @@ _NOTES: Final = (
 
 
 class YCBenchMachine(RuleBasedStateMachine):
-    """Plays episodes; after each turn all that must hold of states, advances, commands and questions is checked.
+    """Plays episodes, and checks what must hold of every turn.
 
     Checked besides: an identical twin and the same turn give equal bytes; playing the commands of a turn one by one
     gives the same world; time is forced exactly when it must be; ``info``, observation and answers agree with each
     other; a copy, clone, pickle or saved state goes on like the original.
 
-    Subclasses may set ``config`` and override ``make_env``.
+    Subclasses may set ``config`` and override ``make_env``, ``check_command`` and ``check_forced``.
     """
 
     config: ClassVar[ConfigSource] = "default"
@@ -246,7 +243,6 @@ class YCBenchMachine(RuleBasedStateMachine):
         after = self.state
         observation, reward, terminated, truncated, info = result
         check_turn(before, after)
-        check_kept_figures(after)
         require_equal(twin.step(action), result, "what a twin answers to the same turn")
         require_equal(self.base.state_hash(), after.digest(), "state_hash")
         require(self.env.observation_space.contains(observation), "the observation is outside its space")
@@ -256,7 +252,45 @@ class YCBenchMachine(RuleBasedStateMachine):
         _check_texts(observation, info)
         _check_counts(observation, after)
         self._check_counters(before, after, forced=info["forced_advance"])
-        _check_one_by_one(split, action, before, after, info)
+        self._check_one_by_one(split, action, after, info)
+
+    def check_command(self, before: State, command: Command, after: State, result: dict[str, Any]) -> None:
+        """Checks one command and its answer; does nothing unless a subclass overrides it."""
+
+    def check_forced(self, before: State, after: State, events: list[dict[str, Any]]) -> None:
+        """Checks a forced advance and its wake events; does nothing unless a subclass overrides it."""
+
+    def _check_one_by_one(self, split: YCBenchEnv, action: object, after: State, info: dict[str, Any]) -> None:
+        """Check each answer, with the commands of the turn played one a turn, and that the world becomes the same."""
+        results: list[dict[str, Any]] = info["results"]
+        commands = parse_turn(action, grammar_for(after.config.world))
+        require_equal(len(results), len(commands), "number of results")
+        events: list[dict[str, Any]] = []
+        ok = True
+        invalid = 0
+        for parsed, result in zip(commands, results, strict=True):
+            require_equal(result["command"], parsed.text, "command of a result")
+            if parsed.command is None or (parsed.chained and not ok):
+                require(not result["ok"], f"{parsed.text!r} was carried out")
+                invalid += not (parsed.chained and not ok)
+                ok = False
+                continue
+            here = split.get_state()
+            split.set_state(evolve(here, turns_played=0, idle_turns=0))  # so that nothing is forced here
+            alone = split.step(parsed.text)[4]
+            if split.config.loop.auto_advance_after_turns == 1 and alone["forced_advance"]:
+                return  # then every turn moves time, and a turn cannot be split
+            require_equal(alone["results"], [result], f"{parsed.text!r} in a turn of its own")
+            self.check_command(here, parsed.command, split.get_state(), result)
+            events += alone["events"]
+            ok = result["ok"]
+        require_equal(info["invalid_commands"], invalid, "invalid_commands")
+        require_equal(info["events"][: len(events)], events, "events against those of the commands one by one")
+        if info["forced_advance"]:
+            self.check_forced(split.get_state(), after, info["events"][len(events) :])
+        else:
+            require(same_world(split.get_state(), after), "the turn made another world than its commands one by one")
+            require_equal(info["events"], events, "events")
 
     def _check_counters(self, before: State, after: State, *, forced: bool) -> None:
         """Check that time is forced in exactly the turn in which it must be. Source: Y-9."""
@@ -300,37 +334,3 @@ def _check_counts(observation: Any, state: State) -> None:  # noqa: ANN401 -- a 
     told = [int(observation[key]) for key in ("active_tasks", "planned_tasks", "employees", "funds_cents", "turn")]
     counts = [statuses.count("active"), statuses.count("planned"), len(state.employees)]
     require_equal(told, [*counts, state.funds_cents, state.turns_played + 1], "figures of the observation")
-
-
-def _check_one_by_one(split: YCBenchEnv, action: object, before: State, after: State, info: dict[str, Any]) -> None:
-    """Check each answer, with the commands of the turn played one a turn, and that the world becomes the same."""
-    results: list[dict[str, Any]] = info["results"]
-    commands = parse_turn(action, grammar_for(before.config.world))
-    require_equal(len(results), len(commands), "number of results")
-    events: list[dict[str, Any]] = []
-    ok = True
-    invalid = 0
-    for parsed, result in zip(commands, results, strict=True):
-        require_equal(result["command"], parsed.text, "command of a result")
-        if parsed.command is None or (parsed.chained and not ok):
-            require(not result["ok"], f"{parsed.text!r} was carried out")
-            invalid += not (parsed.chained and not ok)
-            ok = False
-            continue
-        here = split.get_state()
-        split.set_state(evolve(here, turns_played=0, idle_turns=0))  # so that nothing is forced here
-        alone = split.step(parsed.text)[4]
-        if split.config.loop.auto_advance_after_turns == 1 and alone["forced_advance"]:
-            return  # then every turn moves time, and a turn cannot be split
-        require_equal(alone["results"], [result], f"{parsed.text!r} in a turn of its own")
-        check_answer(here, parsed.command, split.get_state(), result)
-        events += alone["events"]
-        ok = result["ok"]
-    require_equal(info["invalid_commands"], invalid, "invalid_commands")
-    require_equal(info["events"][: len(events)], events, "events against those of the commands one by one")
-    if info["forced_advance"]:
-        require_equal(after.turns_played, before.turns_played + 1, "turns_played")
-        check_advance(split.get_state(), after, info["events"][len(events) :])
-    else:
-        require(same_world(split.get_state(), after), "the turn made another world than its commands one by one")
-        require_equal(info["events"], events, "events")

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
+from world_proofs import ProvenMachine
 
 import ycbench_env.testing
 from ycbench_env import YCBenchEnv
 from ycbench_env.testing import (
-    YCBenchMachine,
     check_conformance,
     machine_for,
 )
-from ycbench_env.testing.assertions import differences, require_equal
+from ycbench_env.testing.invariants import differences, require_equal
 from ycbench_env.transition import advance
 from ycbench_env.types.state import LedgerEntry, evolve
 from ycbench_env.wrappers import ScratchpadMemory
@@ -186,7 +186,7 @@ class _Random(_Broken):
 
 @pytest.mark.parametrize("wrapper", [_WrongDelta, _LostMoney, _WrongText, _Eager, _Random])
 def test_the_state_machine_finds_a_fault(wrapper: type[_Broken]) -> None:
-    class Machine(YCBenchMachine):
+    class Machine(ProvenMachine):
         def make_env(self) -> Any:
             return wrapper(YCBenchEnv(self.config))
 
