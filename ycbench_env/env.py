@@ -66,7 +66,8 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
     ## Arguments
     `config`: a preset's name, the path of a TOML file, its tables as a dict, or a `Config`; `render_mode`: "ansi",
-    "human" or "rgb_array".
+    "human" or "rgb_array". To a type checker the result of `gymnasium.make` has no `clone`, `get_state` or
+    `set_state`; an environment made as `YCBenchEnv("reference")` has.
 
     ## Version history
     v0: first version.

@@ -1,7 +1,5 @@
 """How values become text: compact JSON, printable text, and a value inside an error message."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -10,10 +8,10 @@ from typing import Any, Final, TypeAlias
 
 __all__ = ["Json", "JsonObject", "printable", "shown", "text_json", "to_json"]
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-"""A JSON value."""
+Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
+"""A JSON value; not recursive, so that ``typing.get_type_hints`` can read it anywhere."""
 
-JsonObject: TypeAlias = "dict[str, Json]"
+JsonObject: TypeAlias = dict[str, Json]
 """A JSON object."""
 
 text_json: Final[Callable[[str], str]] = encoder.encode_basestring

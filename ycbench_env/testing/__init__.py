@@ -88,7 +88,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "hypothesis":
             raise
-        message = f"{name} needs hypothesis ({error}); install it with: pip install 'ycbench-env[testing]'"
+        message = (
+            f"{name} needs hypothesis ({error}); install it with pip install '.[testing]' in this project's folder"
+        )
         raise MissingExtraError(message) from error
 
 

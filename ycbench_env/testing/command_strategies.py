@@ -1,7 +1,5 @@
 """Hypothesis strategies for what an agent may say: commands, turns whose meaning is known, and hostile texts."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, cast

@@ -1,7 +1,5 @@
 """States that differ only in what an agent must not see, to prove that it does not."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from hypothesis import strategies as st

@@ -8,15 +8,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-import gymnasium as gym
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.testing import tiny_config, tiny_state
 from ycbench_env.types.state import evolve
-from ycbench_env.wrappers import ScratchpadMemory
 
 Tiny = Callable[..., Any]
 START_CONTRACT = """task accept --task-id Task-1
@@ -67,22 +64,6 @@ def test_bankruptcy_is_final_and_no_command_changes_anything(tiny: Tiny) -> None
     assert env.get_state().now_us == clock
 
 
-def test_the_last_payroll_is_charged_once(tiny: Tiny) -> None:
-    env = bankrupt(tiny)
-    env.step("sim resume")
-    env.step("")
-    assert env.get_state().payrolls_charged == 1
-    assert len(env.get_state().ledger) == 2
-
-
-def test_only_reset_revives(tiny: Tiny) -> None:
-    env = bankrupt(tiny)
-    observation, info = env.reset(seed=1)
-    assert int(observation["turn"]) == 1
-    assert info["terminal_reason"] is None
-    assert env.step("company status")[4]["results"][0]["ok"]
-
-
 def test_what_follows_the_ending_command_in_the_same_turn_is_refused(tiny: Tiny) -> None:
     config = tiny_config()
     env = tiny(tiny_state(config, funds_cents=1, now="2025-01-31 17:00"))
@@ -94,23 +75,6 @@ def test_what_follows_the_ending_command_in_the_same_turn_is_refused(tiny: Tiny)
     assert [result["ok"] for result in info["results"]] == [True, False, False, False, False]
     assert "the episode is over (bankruptcy)" in info["results"][1]["output"]["error"]
     assert len(env.get_state().tasks) == 1
-
-
-def test_notes_stay_as_they_are_after_the_end() -> None:
-    env = ScratchpadMemory(YCBenchEnv({"loop": {"max_turns": 1}}))
-    env.reset(seed=1)
-    env.step("scratchpad write --content before")
-    observation, *_, info = env.step("scratchpad write --content after; scratchpad clear")
-    assert observation["notes"] == env.notes == "before"
-    assert not any(result["ok"] for result in info["results"])
-
-
-def test_funds_of_exactly_zero_are_solvent(tiny: Tiny) -> None:
-    config = tiny_config(loop={"auto_advance_after_turns": 1})
-    env = tiny(tiny_state(config, funds_cents=200_000))
-    observation, _, terminated, truncated, _ = env.step("")
-    assert (int(observation["funds_cents"]), terminated, truncated) == (0, False, False)
-    assert env.step("")[2]
 
 
 def test_a_step_before_reset_raises() -> None:
@@ -150,24 +114,6 @@ def test_a_resume_that_passes_no_time_counts_as_idle(tiny: Tiny) -> None:
     assert info["results"][0]["output"]["new_sim_time"] == info["results"][0]["output"]["old_sim_time"]
     assert info["forced_advance"]
     assert env.get_state().now_us == env.get_state().calendar.payrolls_us[0]
-
-
-def test_every_episode_of_a_silent_agent_ends(env: Any) -> None:
-    for _ in range(200):
-        if env.step("")[2]:
-            break
-    assert env.get_state().terminal_reason == "bankruptcy"
-
-
-def test_a_company_without_staff_reaches_the_horizon() -> None:
-    env: Any = YCBenchEnv({"world": {"num_employees": 0}})
-    env.reset(seed=1)
-    turns = [env.step("sim resume") for _ in range(60)]  # 11 payrolls and the horizon, every fifth turn
-    observation, _, terminated, truncated, info = turns[-1]
-    assert (info["terminal_reason"], terminated, truncated) == ("horizon_end", True, False)
-    assert not turns[-2][2]
-    assert observation["sim_time"] == observation["horizon_end"] == "2026-01-01T09:00:00"
-    assert info["events"][-1] == {"type": "horizon_end", "reached": True}
 
 
 def test_a_forced_advance_belongs_to_its_turn(env: Any) -> None:
@@ -220,34 +166,6 @@ def test_the_horizon_on_the_last_allowed_turn_terminates(tiny: Tiny, limit: int,
     env = tiny(evolve(tiny_state(config, now="2025-12-31 09:00"), payrolls_charged=11))
     _, _, terminated, truncated, info = env.step("")
     assert (terminated, truncated, info["terminal_reason"]) == (True, False, reason)
-
-
-@pytest.mark.parametrize("outer", [3, 5, 8])
-def test_a_time_limit_outside_and_a_turn_limit_inside_end_at_the_smaller_one(outer: int) -> None:
-    inner = YCBenchEnv({"loop": {"max_turns": 5}})
-    env: Any = TimeLimit(inner, max_episode_steps=outer)
-    env.reset(seed=1)
-    ends = [env.step("company status")[2:] for _ in range(min(outer, 5))]
-    assert [end[:2] for end in ends] == [(False, False)] * (min(outer, 5) - 1) + [(False, True)]
-    assert ends[-1][2]["terminal_reason"] == ("max_turns" if outer >= 5 else None)
-
-
-def test_gymnasium_statistics_count_turns_and_money_of_an_episode() -> None:
-    env = RecordEpisodeStatistics(gym.make("YCBench-v0", config={"loop": {"max_turns": 7}}))
-    env.reset(seed=1)
-    infos = [env.step("sim resume")[4] for _ in range(7)]
-    info, total = infos[-1], sum(one["funds_delta_cents"] for one in infos)
-    assert info["episode"]["l"] == 7
-    assert info["episode"]["r"] == pytest.approx(total / 100)
-    assert total < 0
-
-
-@pytest.mark.parametrize("limit", [0, None])
-def test_no_limit_is_no_limit(limit: int | None) -> None:
-    loop = {} if limit is None else {"max_turns": limit}
-    env: Any = YCBenchEnv({"loop": {**loop, "auto_advance_after_turns": 0}})
-    env.reset(seed=1)
-    assert not any(env.step("")[3] for _ in range(100))
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, True])

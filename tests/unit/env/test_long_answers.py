@@ -11,8 +11,6 @@ import pytest
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_TEXT_LENGTH
-from ycbench_env.observation.info import MAX_COMMAND_ECHO
-from ycbench_env.wrappers import ScratchpadMemory
 
 MEGABYTES_2 = 2 * 1024 * 1024
 MAX_ERROR = 1_000
@@ -47,19 +45,6 @@ def test_the_longest_listing_is_cut_with_a_mark(large: YCBenchEnv) -> None:
     assert len(observation["text"]) == MAX_TEXT_LENGTH
     assert observation["text"].endswith("characters and more]")
     assert "… [cut: " in observation["text"]
-
-
-def test_pages_of_a_long_listing_are_whole(large: YCBenchEnv) -> None:
-    observation, info = checked(large, "market browse --limit 200 --offset 4800")
-    assert json.loads(observation["results"]) == info["results"]
-    assert len(info["results"][0]["output"]["tasks"]) == 200
-
-
-def test_what_does_not_fit_any_more_does_not_hide_what_does(large: YCBenchEnv) -> None:
-    observation, info = checked(large, "company status\nmarket browse --limit 5000\nclient list")
-    first, second, third = json.loads(observation["results"])
-    assert list(second["output"]) == ["cut"]
-    assert (first, third) == (info["results"][0], info["results"][2])
 
 
 def test_ten_thousand_commands_in_a_turn_are_answered(env: Any) -> None:
@@ -107,37 +92,6 @@ def test_an_argument_of_two_megabytes_gets_a_short_error(env: Any, turn: str, fi
         assert list(result["output"]) == ["error"]
         assert len(result["output"]["error"]) < MAX_ERROR
     assert len(observation["text"]) < 10_000
-
-
-def test_a_long_command_is_echoed_cut_with_a_mark(env: Any) -> None:
-    reason = "y" * 5_000
-    observation, info = checked(env, f"task cancel --task-id Task-1 --reason {reason}")
-    assert info["results"][0]["command"].endswith(reason)
-    echo = json.loads(observation["results"])[0]["command"]
-    assert len(echo) == MAX_COMMAND_ECHO
-    assert echo.endswith("characters and more]")
-
-
-def test_a_long_note_is_kept_or_refused_whole() -> None:
-    env = ScratchpadMemory(YCBenchEnv(), max_length=1_000)
-    env.reset(seed=1)
-    observation, info = checked(env, f"scratchpad write --content {'n' * 1_000}")
-    assert observation["notes"] == "n" * 1_000
-    observation, info = checked(env, f"scratchpad write --content {'m' * MEGABYTES_2}")
-    assert not info["results"][0]["ok"]
-    assert "at most 1000" in info["results"][0]["output"]["error"]
-    assert observation["notes"] == "n" * 1_000
-    observation, _ = checked(env, "scratchpad append --content ''")
-    assert observation["notes"] == "n" * 1_000  # the new line would be one too many
-
-
-@pytest.mark.parametrize("note", ["\U0001f680" * 500, "\u202e\u2066", "\x00\x1b[31m", "\ud83d", "'\"`$(rm)`", "\r\n\t"])
-def test_hostile_notes_stay_inside_the_space(note: str) -> None:
-    env = ScratchpadMemory(YCBenchEnv(), max_length=1_000)
-    env.reset(seed=1)
-    checked(env, ["scratchpad clear", f"scratchpad write --content {json.dumps(note)}", "scratchpad read"])
-    observation, _ = checked(env, "")
-    json.dumps(observation["notes"]).encode()
 
 
 @pytest.mark.parametrize(

@@ -87,11 +87,6 @@ def test_the_staff_is_the_recorded_one(record: Record) -> None:
     ] == record["employees"]
 
 
-def test_a_rate_can_stay_above_ten() -> None:
-    eighth = initial_state(load_config("classic-default", environ={}), 1).employees[7]
-    assert max(eighth.rates_e4) == 101_137
-
-
 @each_world
 def test_all_tasks_are_drawn_as_they_were_recorded(record: Record) -> None:
     tasks = all_drawn(record)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ycbench_env.config import Config
-from ycbench_env.generator import draw_initial_task, draw_task, initial_state, replacement
+from ycbench_env.generator import initial_state, replacement
 from ycbench_env.testing.config_strategies import valid_configs
 from ycbench_env.testing.tiny import carried_out, tiny_config, tiny_state, tiny_task
 from ycbench_env.types.command import AcceptTask
@@ -65,15 +65,6 @@ def test_an_average_above_one_is_shared_out_by_four_gamma_draws_before_the_salar
         assert employee.salary_cents == round(rng.triangular(100_000, 300_000, 300_000))
 
 
-def test_skill_is_drawn_from_the_world_seed_whatever_the_sampling() -> None:
-    staff = tier(rate_min=2.0, rate_max=9.0)
-    fixed = tiny_config(employee_skill_sampling="gamma_budget", **staff)
-    following = tiny_config(employee_skill_sampling="gamma_budget", world_seed="run", **staff)
-    assert initial_state(fixed, 1).employees == initial_state(fixed, 2).employees
-    assert initial_state(following, 1).employees == initial_state(fixed, 2).employees
-    assert initial_state(following, 2).employees != initial_state(fixed, 2).employees
-
-
 # --------------------------------------------------------------------------------------------------------------- ladder
 
 
@@ -87,27 +78,6 @@ def test_the_first_tasks_stand_on_the_ladder_and_the_others_draw(
 ) -> None:  # fmt: skip
     config = tiny_config(market_prestige_ladder=ladder, dist=PRESTIGE_THREE)
     assert tuple(task.required_prestige for task in initial_state(config, 1).market) == prestige
-
-
-def test_a_step_of_the_ladder_scales_work_and_reward_like_drawn_prestige() -> None:
-    config = tiny_config(
-        market_prestige_ladder=[3], prestige_qty_scale=0.5, reward_prestige_scale=0.25, num_clients=0
-    )  # fmt: skip
-    first, second, *_ = initial_state(config, 1).market
-    assert (first.quantities, first.reward_cents) == ((400,), 1_500_000)  # 200 x (1 + 0.5 x 2), 10^6 x (1 + 0.25 x 2)
-    assert (second.quantities, second.reward_cents) == ((200,), 1_000_000)
-
-
-def test_a_step_of_the_ladder_draws_nothing() -> None:
-    dist = {
-        "required_prestige": {"type": "uniform", "low": 2, "high": 8},
-        "required_qty": {"type": "uniform", "low": 100, "high": 900},
-    }
-    for order in ("prestige_first", "requirements_first"):
-        config = tiny_config(market_prestige_ladder=[2], task_draw_order=order, num_clients=0, dist=dist)
-        rng = generator_of(1, "task_1")
-        rng.choice(range(4))
-        assert initial_state(config, 1).market[0].quantities == (int(rng.uniform(100, 900)),)
 
 
 # ------------------------------------------------------------------------------------------- order and choice of draws
@@ -133,17 +103,6 @@ def test_prestige_is_drawn_before_or_after_domains_and_work() -> None:
     assert last.reward_cents == int(rng.uniform(10_000, 900_000))
 
 
-@pytest.mark.parametrize("clients", [0, 2])
-@pytest.mark.parametrize("count", [1, 3])
-def test_uniform_sampling_takes_all_domains_at_once_whoever_the_client_is(clients: int, count: int) -> None:
-    dist = {"domain_count": {"type": "constant", "value": count}}
-    config = tiny_config(
-        task_domain_sampling="uniform", task_specialty_domain_bias=1.0, num_clients=clients, dist=dist
-    )  # fmt: skip
-    for task in initial_state(config, 1).market:
-        assert list(task.domains) == generator_of(1, task.task_id.lower().replace("-", "_")).sample(range(4), count)
-
-
 @pytest.mark.parametrize("sampling", ["uniform", "specialty_first"])
 def test_a_number_of_domains_that_is_rounded_up_to_five_is_four(sampling: str) -> None:
     # Clamped to 4.99999 and then rounded to 4 places, as Y-1.2 has it.
@@ -153,50 +112,7 @@ def test_a_number_of_domains_that_is_rounded_up_to_five_is_four(sampling: str) -
     assert counts == {4}
 
 
-def test_without_clients_the_first_domain_leans_to_nothing() -> None:
-    config = tiny_config(task_domain_sampling="specialty_first", task_specialty_domain_bias=1.0, num_clients=0)
-    for number, task in enumerate(initial_state(config, 1).market, 1):
-        assert task.domains == (generator_of(1, f"task_{number}").choice(range(4)),)
-
-
 # ------------------------------------------------------------------------------------------------------- no clients
-
-
-def test_a_market_without_clients_is_nobodys_and_asks_no_trust() -> None:
-    # With clients all would be gated: the reward is at the upper bound of Y-2.4.
-    dist = {"reward_funds_cents": {"type": "constant", "value": 4_000_000}}
-    gated = {"trust_gating_fraction": 1.0, "trust_gated_reward_boost": 0.5, "dist": dist}
-    state = initial_state(tiny_config(num_clients=0, **gated), 1)
-    assert state.clients == ()
-    assert {(task.client_name, task.required_trust, task.reward_cents) for task in state.market} == {
-        (None, 0, 4_000_000)
-    }
-    assert {task.required_trust for task in initial_state(tiny_config(num_clients=2, **gated), 1).market} == {4}
-
-
-def test_no_draw_asks_whether_nobodys_task_is_gated() -> None:
-    dist = {
-        "reward_funds_cents": {"type": "uniform", "low": 300_000, "high": 4_000_000},
-        "skill_boost": {"type": "uniform", "low": 0, "high": 1},
-    }
-    config = tiny_config(num_clients=0, trust_gating_fraction=1.0, dist=dist)
-    drawn = draw_initial_task(config.world, 1, 1, None)
-    rng = generator_of(1, "task_1")
-    rng.choice(range(4))
-    assert drawn.reward_cents == int(rng.uniform(300_000, 4_000_000))
-    assert drawn.skill_boost == rng.uniform(0, 1)
-
-
-def test_what_is_drawn_is_stored_with_three_and_four_places() -> None:
-    dist = {
-        "reward_prestige_delta": {"type": "uniform", "low": 0, "high": 1},
-        "skill_boost": {"type": "uniform", "low": 0, "high": 1},
-    }
-    config = tiny_config(num_clients=0, dist=dist)
-    drawn, stored = draw_initial_task(config.world, 1, 1, None), initial_state(config, 1).market[0]
-    assert f"{drawn.prestige_delta:.3f}" == f"{stored.prestige_delta_milli / 1000:.3f}"
-    assert f"{drawn.skill_boost:.4f}" == f"{stored.skill_boost_e4 / 10_000:.4f}"
-    assert drawn.prestige_delta * 1000 != stored.prestige_delta_milli
 
 
 # ------------------------------------------------------------------------------------------------------ replacements
@@ -217,20 +133,6 @@ def test_a_replacement_has_the_prestige_of_the_accepted_task_or_one_of_its_own(
         assert new.client_name == state.market[0].client_name
 
 
-def test_a_replacement_of_the_same_prestige_does_not_draw_it() -> None:
-    dist = {
-        "required_prestige": {"type": "uniform", "low": 1, "high": 1},
-        "required_qty": {"type": "uniform", "low": 100, "high": 900},
-    }
-    for rule, draws in (("same", 1), ("drawn", 2)):
-        config = tiny_config(replacement_prestige=rule, num_clients=0, task_domain_sampling="uniform", dist=dist)
-        rng = generator_of(1, "replenish_2000")
-        if draws == 2:
-            rng.uniform(1, 1)  # prestige comes first
-        rng.sample(range(4), 1)
-        assert replacement(initial_state(config, 1), 2).quantities == (int(rng.uniform(100, 900)),)
-
-
 def nobodys(number: int) -> MarketTask:
     """Return a task without a client."""
     return attrs.evolve(tiny_task(number), client_name=None)
@@ -245,19 +147,6 @@ def test_the_episodes_first_replacement_is_task_0_and_numbers_that_were_used_get
         seen.append(state.market[slot].task_id)
     assert seen == ["Task-0", "Task-1-2", "Task-2-2", "Task-3-2", "Task-4", "Task-5"]
     assert [task.task_id for task in state.market] == ["Task-5", "Task-1-2", "Task-4"]
-
-
-def test_a_replacement_numbered_by_the_episode_is_the_draw_of_its_number_in_any_slot() -> None:
-    config = tiny_config(
-        replacement_numbering="episode", replacement_prestige="drawn", task_draw_order="requirements_first",
-        market_prestige_ladder=[1] * 4, num_clients=0,
-        dist={"required_qty": {"type": "uniform", "low": 100, "high": 900}},
-    )  # fmt: skip
-    state = initial_state(config, 1)
-    for slot in (0, 3):
-        new = accepted(state, slot).market[slot]
-        drawn = draw_task(config.world, generator_of(1, "replenish_0"), None, None)
-        assert (new.task_id, new.domains, new.quantities) == ("Task-0", drawn.domains, drawn.quantities)
 
 
 # ----------------------------------------------------------------------------------------------- any combination

@@ -39,7 +39,7 @@ from ycbench_env.types.command import (
     Resume,
 )
 from ycbench_env.types.event import Outcome
-from ycbench_env.types.state import Employee, State, evolve
+from ycbench_env.types.state import Employee, State
 from ycbench_env.vocabulary import DOMAINS
 
 BOTH = ("Emp_1", "Emp_2")
@@ -85,10 +85,6 @@ def test_company_status_at_the_start() -> None:
     assert keys(output["tasks"]) == ["active", "planned", "completed", "cancelled"]
     assert keys(output["risk"]) == ["months_runway", "bankrupt"]
     assert keys(output["prestige"]) == list(DOMAINS)
-
-
-def test_company_status_counts_tasks_by_what_became_of_them() -> None:
-    assert ask(varied(), CompanyStatus())["tasks"] == {"active": 1, "planned": 1, "completed": 2, "cancelled": 1}
 
 
 @pytest.mark.parametrize(
@@ -139,13 +135,6 @@ def test_the_listing_of_employees() -> None:
     assert two["active_tasks"] == ["Task-3", "Task-1"]
 
 
-def test_a_rate_is_shown_with_two_places_as_python_rounds_it() -> None:
-    for rate_e4 in [*range(0, 100_000, 50), *range(49, 1000, 100), *range(51, 1000, 100)]:
-        state = tiny_state(employees=[attrs.evolve(tiny_employee(1), rates_e4=(rate_e4,) * 4)])
-        (row,) = rows(ask(state, ListEmployees()), "employees")
-        assert row["skill_rates"] == dict.fromkeys(DOMAINS, float(f"{rate_e4 / 10_000:.2f}"))
-
-
 def test_hidden_skills_are_left_out_of_the_listing_and_nothing_else_is() -> None:
     hidden = tiny_config(skill_rates_visible=False)
     state, open_state = (started(tiny_state(config), "Task-3", "Emp_2") for config in (hidden, tiny_config()))
@@ -155,19 +144,6 @@ def test_hidden_skills_are_left_out_of_the_listing_and_nothing_else_is() -> None
     ]
     assert rows(ask(state, ListEmployees()), "employees") == expected
     assert keys(expected[0]) == ["name", "tier", "salary_cents", "active_tasks"]
-
-
-def test_a_listing_with_hidden_skills_follows_a_raise() -> None:
-    """A line is kept once it is written, until the salary changes, whoever changes it."""
-    config = tiny_config(skill_rates_visible=False, salary_bump_pct=0.5, salary_raise_basis="current_salary")
-    staff = [tiny_employee(1, 20.0), tiny_employee(2)]
-    state = started(tiny_state(config, employees=staff), "Task-1", "Emp_1")
-    before = rows(ask(state, ListEmployees()), "employees")
-    after = rows(ask(carried_out(state, Resume()), ListEmployees()), "employees")
-    assert [row["salary_cents"] for row in (before[0], after[0], after[1])] == [100_000, 150_000, 100_000]
-    assert after[0]["active_tasks"] == []
-    raised = evolve(state, employees=tuple(evolve(one, salary_cents=7) for one in state.employees))
-    assert [row["salary_cents"] for row in rows(ask(raised, ListEmployees()), "employees")] == [7, 7]
 
 
 # -------------------------------------------------------------------------------------------------------------- tasks
@@ -227,11 +203,6 @@ def test_an_active_task_is_at_risk_after_its_deadline(now: str, at_risk: bool) -
     state = attrs.evolve(started(tiny_state(), "Task-1", "Emp_1"), now_us=instant(now))
     (row,) = rows(ask(state, ListTasks()), "tasks")
     assert (row["deadline"], row["at_risk"]) == ("2025-01-02T18:00:00", at_risk)
-
-
-def test_a_planned_or_finished_task_is_never_at_risk() -> None:
-    state = attrs.evolve(varied(), now_us=instant("2025-06-01"))
-    assert [row["at_risk"] for row in rows(ask(state, ListTasks()), "tasks")] == [False, True, False, False, False]
 
 
 INSPECTED = [
@@ -294,18 +265,6 @@ def test_inspecting_an_own_task_shows_its_real_work_and_team() -> None:
     assert keys(rows(output, "assignments")[0]) == ["employee", "assigned_at"]
 
 
-def test_requirements_are_in_domain_order_and_each_keeps_its_own_figures() -> None:
-    state = varied()
-    output = ask(state, InspectTask("Task-4"))
-    # Drawn as training 200, research 800; trust 1 of 5 makes that 200 (the floor) and 800 x (1 - 0.5 x 0.2) = 720.
-    # From Thursday 10:00 to Friday 11:00 are 8 + 2 = 10 h at 20 an hour: 200 in each domain.
-    assert output["requirements"] == [
-        {"domain": "research", "required_qty": 720.0, "completed_qty": 200.0, "remaining_qty": 520.0},
-        {"domain": "training", "required_qty": 200.0, "completed_qty": 200.0, "remaining_qty": 0.0},
-    ]
-    assert output["progress_pct"] == 43.48  # 400 / 920
-
-
 @pytest.mark.parametrize(
     ("task_id", "completed_at", "success", "progress"),
     [
@@ -320,14 +279,6 @@ def test_success_is_null_until_known_and_when_cancelled(
 ) -> None:
     output = ask(varied(), InspectTask(task_id))
     assert (output["completed_at"], output["success"], output["progress_pct"]) == (completed_at, success, progress)
-
-
-def test_progress_has_two_places() -> None:
-    state = carried_out(tiny_state(market=[tiny_task(1, 300)]), AcceptTask("Task-1"))
-    for done_e4, expected in ((1_000_000, 33.33), (2_000_000, 66.67), (2_999_999, 100.0), (1, 0.0)):
-        task = attrs.evolve(state.tasks[0], done_e4=(done_e4,))
-        (row,) = rows(ask(attrs.evolve(state, tasks=(task,)), ListTasks()), "tasks")
-        assert row["progress_pct"] == expected
 
 
 # ------------------------------------------------------------------------------------------------------------ clients

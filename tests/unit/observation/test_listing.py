@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from ycbench_env.config import load_config
-from ycbench_env.generator import initial_state
 from ycbench_env.observation import encoded_answer
 from ycbench_env.testing.tiny import ADVERSARIAL, LOYAL, tiny_client, tiny_config, tiny_state, tiny_task
 from ycbench_env.text import JsonObject
@@ -65,11 +63,6 @@ def test_a_line_of_the_market() -> None:
     assert list(row["requirements"][0]) == ["domain", "required_qty"]
 
 
-def test_the_work_of_an_adversarial_client_is_listed_as_it_was_drawn() -> None:
-    (row,) = lines(browse(tiny_state(market=[tiny_task(2, client=ADVERSARIAL)])))
-    assert row["requirements"] == [{"domain": "research", "required_qty": 200.0}]
-
-
 def test_the_best_paid_come_first_and_equal_rewards_by_slot() -> None:
     rewards = (500, 900, 500, 900, 700)
     market = [tiny_task(number, reward_cents=cents) for number, cents in zip((9, 3, 2, 1, 5), rewards, strict=True)]
@@ -89,11 +82,6 @@ def test_pages_partition_the_market() -> None:
     ]
 
 
-def test_an_offset_beyond_the_end_finds_nothing_and_still_counts() -> None:
-    output = browse(tiny_state(), BrowseMarket(offset=99))
-    assert output == {"total": 4, "offset": 99, "limit": 50, "tasks": []}
-
-
 def test_the_default_limit_is_the_configuration_s() -> None:
     output = browse(tiny_state(tiny_config(market_browse_default_limit=3)))
     assert (output["total"], output["limit"], len(ids(output))) == (4, 3, 3)
@@ -111,12 +99,6 @@ def test_the_default_limit_is_the_configuration_s() -> None:
 def test_a_domain_keeps_the_tasks_that_need_it(domain: str, expected: list[str]) -> None:
     output = browse(tiny_state(), BrowseMarket(domain=domain))
     assert (ids(output), output["total"]) == (expected, len(expected))
-
-
-@pytest.mark.parametrize(("least", "expected"), [(500, 3), (501, 2), (900, 1), (901, 0), (0, 3)])
-def test_a_least_reward_is_included(least: int, expected: int) -> None:
-    market = [tiny_task(number, reward_cents=cents) for number, cents in enumerate((500, 700, 900), 1)]
-    assert browse(tiny_state(market=market), BrowseMarket(reward_min_cents=least))["total"] == expected
 
 
 def test_the_total_counts_all_matches_of_all_filters_and_not_the_page() -> None:
@@ -140,19 +122,6 @@ def test_only_what_could_be_accepted_now_is_listed() -> None:
     assert listed == ["Task-2", "Task-4"]
     for task in market:
         assert (transition(state, AcceptTask(task.task_id)).refusal is None) is (task.task_id in listed)
-
-
-def test_what_is_listed_is_what_can_be_accepted_in_a_whole_market() -> None:
-    state = initial_state(load_config("default", environ={}), 4)
-    output = browse(state, BrowseMarket(limit=10_000))
-    acceptable = {t.task_id for t in state.market if transition(state, AcceptTask(t.task_id)).refusal is None}
-    assert set(ids(output)) == acceptable
-    assert output["total"] == len(acceptable)
-    assert 10 <= len(acceptable) < 200
-
-
-def test_an_empty_market_lists_nothing() -> None:
-    assert browse(tiny_state(market=[])) == {"total": 0, "offset": 0, "limit": 50, "tasks": []}
 
 
 # ------------------------------------------------------------------------------------------ a market of all (K-3)
@@ -188,11 +157,3 @@ def test_a_largest_prestige_combines_with_all_filters_and_with_pages() -> None:
     output = browse(everything(), command)  # of 3 and 5, best paid first, the second
     assert output["total"] == 2
     assert ids(output) == ["Task-3"]
-
-
-def test_a_largest_prestige_narrows_a_market_of_what_could_be_accepted() -> None:
-    """The option belongs to a market of all; a program may ask it of any."""
-    market = everything().market
-    state = tiny_state(tiny_config(prestige_gate="highest"), market=market, prestige=(1, 5, 1, 1))
-    assert ids(browse(state)) == ["Task-3", "Task-2", "Task-1"]
-    assert ids(browse(state, BrowseMarket(required_prestige_lte=3))) == ["Task-2", "Task-1"]

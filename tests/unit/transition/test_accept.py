@@ -2,12 +2,9 @@
 
 import pytest
 
-from ycbench_env.observation.answers import browse_market
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
-    LOYAL,
     carried_out,
-    instant,
     started,
     tiny_client,
     tiny_config,
@@ -15,7 +12,7 @@ from ycbench_env.testing.tiny import (
     tiny_task,
 )
 from ycbench_env.transition import transition
-from ycbench_env.types.command import AcceptTask, BrowseMarket, CancelTask, Resume
+from ycbench_env.types.command import AcceptTask, CancelTask, Resume
 from ycbench_env.types.state import State, Task
 from ycbench_env.units import iso_time
 
@@ -60,21 +57,6 @@ def test_the_deadline_is_counted_in_workdays_from_now(now: str, deadline: str) -
     assert iso_time(accept(tiny_state(now=now)).deadline_us) == deadline
 
 
-@pytest.mark.parametrize(
-    ("units", "days"),
-    [
-        ({"research": 200}, 2),
-        ({"research": 299}, 2),  # int(2.99)
-        ({"research": 300}, 3),
-        ({"research": 200, "training": 300}, 3),  # the largest domain, not the sum
-        ({"research": 300, "training": 200}, 3),
-    ],
-)
-def test_the_deadline_follows_the_largest_quantity(units: dict[str, int], days: int) -> None:
-    state = tiny_state(market=[tiny_task(1, units)], now="2025-01-06 09:00")
-    assert iso_time(accept(state).deadline_us) == f"2025-01-{5 + days:02d}T18:00:00"  # Monday is the first day
-
-
 def test_a_deadline_has_at_least_the_fewest_days() -> None:
     state = tiny_state(tiny_config(deadline_min_biz_days=5), now="2025-01-06 09:00")
     assert iso_time(accept(state).deadline_us) == "2025-01-10T18:00:00"  # Monday to Friday
@@ -95,11 +77,6 @@ def test_trust_reduces_the_work_and_with_it_the_deadline() -> None:
     assert task.offer.reward_cents == 1_000_000
 
 
-def test_the_trust_of_another_client_reduces_nothing() -> None:
-    clients = [tiny_client(), tiny_client("Orion Data", trust=5.0)]
-    assert accept(tiny_state(market=[tiny_task(1, 800)], clients=clients)).required_e4 == (8_000_000,)
-
-
 def test_work_is_never_less_than_two_hundred_units() -> None:
     # Full trust would leave 350 / 2 = 175 and 120 / 2 = 60.
     state = tiny_state(market=[tiny_task(1, {"research": 350, "training": 120})], clients=[tiny_client(trust=5.0)])
@@ -111,23 +88,6 @@ def test_an_adversarial_client_makes_more_work_once_the_deadline_is_set() -> Non
     assert task.required_e4 == (8_000_000,)  # 200 x (1 + 3)
     assert iso_time(task.deadline_us) == "2025-01-02T18:00:00"  # 2 days, as for the 200 units that were listed
     assert (task.offer.quantities, task.offer.reward_cents) == ((200,), 1_000_000)
-
-
-def test_no_trust_reduces_the_work_of_an_adversarial_client() -> None:
-    clients = [tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0, trust=5.0)]
-    task = accept(tiny_state(clients=clients), "Task-2")
-    assert task.required_e4 == (8_000_000,)
-    assert iso_time(task.deadline_us) == "2025-01-02T18:00:00"
-
-
-def test_the_deadline_of_an_adversarial_task_is_made_from_the_listed_work_without_a_floor() -> None:
-    # 120 units: int(1.2) = 1 day, and 120 x 4 = 480 units; a loyal client's 120 would be 200 units and 2 days.
-    market = [tiny_task(1, 120, client=ADVERSARIAL), tiny_task(2, 120, client=LOYAL)]
-    state = tiny_state(market=market)
-    assert iso_time(accept(state, "Task-1").deadline_us) == "2025-01-01T18:00:00"
-    assert accept(state, "Task-1").required_e4 == (4_800_000,)
-    assert iso_time(accept(state, "Task-2").deadline_us) == "2025-01-02T18:00:00"
-    assert accept(state, "Task-2").required_e4 == (2_000_000,)
 
 
 def test_inflated_work_is_never_more_than_twenty_five_thousand_units() -> None:
@@ -143,21 +103,10 @@ def test_work_can_be_inflated_a_second_time_with_the_deadline_still_that_of_the_
     assert accept(tiny_state(config), "Task-1").required_e4 == (2_000_000,)  # a loyal client's
 
 
-def test_every_pass_of_inflation_stops_at_twenty_five_thousand_units() -> None:
-    market = [tiny_task(1, {"research": 7000, "training": 1600, "inference": 1500}, client=ADVERSARIAL)]
-    state = tiny_state(tiny_config(adversarial_inflation_passes=2), market=market)
-    assert accept(state).required_e4 == (250_000_000, 250_000_000, 240_000_000)  # 28,000; 6,400, 25,600; 6,000, 24,000
-
-
 def test_severity_above_three_makes_work_grow_with_disloyalty() -> None:
     config = tiny_config(loyalty_severity=10.0)
     clients = [tiny_client(), tiny_client(ADVERSARIAL, loyalty=-0.5)]
     assert accept(tiny_state(config, clients=clients), "Task-2").required_e4 == (12_000_000,)  # 200 x (1 + 5)
-
-
-def test_a_client_of_loyalty_minus_three_tenths_is_not_adversarial() -> None:
-    clients = [tiny_client(), tiny_client(ADVERSARIAL, loyalty=-0.3)]
-    assert accept(tiny_state(clients=clients), "Task-2").required_e4 == (2_000_000,)
 
 
 # ------------------------------------------------------------------------------------------------------------- gates
@@ -170,11 +119,6 @@ def test_the_prestige_of_every_required_domain_counts(levels: tuple[float, ...])
     assert "requires prestige 2" in text
     for domain, level in (("research", levels[0]), ("training", levels[3])):
         assert (f"{domain} {float(level)}" in text) is (level < 2)
-
-
-def test_prestige_that_is_just_enough_and_other_domains_do_not_matter() -> None:
-    market = [tiny_task(1, {"training": 200, "research": 200}, prestige=2)]
-    assert accept(tiny_state(market=market, prestige=(2, 1, 1, 2))).status == "planned"
 
 
 def test_trust_with_its_client_counts() -> None:
@@ -192,13 +136,6 @@ def test_what_is_not_on_the_market_is_refused() -> None:
 
 def test_a_refusal_repeats_no_more_than_the_start_of_a_long_id() -> None:
     assert len(refusal(tiny_state(), "x" * 10_000)) < 200
-
-
-def test_there_is_no_limit_on_tasks_held() -> None:
-    state = tiny_state()
-    for _ in range(50):
-        state = carried_out(state, AcceptTask(state.market[3].task_id))
-    assert [task.status for task in state.tasks] == ["planned"] * 50
 
 
 # --------------------------------------------------------------------------------------------- a limit on tasks held
@@ -223,19 +160,6 @@ def test_the_refusal_says_how_many_are_held_how_many_may_be_and_what_to_do() -> 
         "2 tasks are planned or active, and no more than 2 may be; "
         "dispatch and finish one, or give one up with task cancel"
     )
-
-
-def test_a_refusal_for_lack_of_room_changes_no_byte_and_no_hash() -> None:
-    state = held(1, 1)
-    before = state.to_bytes(), state.digest()
-    refusal(state)
-    assert (state.to_bytes(), state.digest()) == before
-
-
-def test_an_active_task_takes_as_much_room_as_a_planned_one() -> None:
-    state = started(held(2, 1), "Task-1", "Emp_1")
-    assert [task.status for task in state.tasks] == ["planned", "active"]
-    assert "2 tasks are planned or active" in refusal(state, "Task-3")
 
 
 @pytest.mark.parametrize("team", [("Emp_1", "Emp_2"), ("Emp_1",)])  # 10 h, in time; 20 h, late: the deadline is 18 h
@@ -264,25 +188,4 @@ def test_what_keeps_a_task_from_being_accepted_anyway_is_said_before_the_lack_of
     assert "already accepted" in refusal(state, "Task-1")
 
 
-def test_lack_of_room_hides_nothing_on_the_market() -> None:
-    full, free = held(1, 1), held(2, 1)
-    assert browse_market(full, BrowseMarket()) == browse_market(free, BrowseMarket())
-
-
-def test_a_limit_that_is_never_reached_changes_no_world() -> None:
-    assert held(4, 3).digest() == held(0, 3).digest()
-
-
 # ----------------------------------------------------------------------------------------------------- other workdays
-
-
-def test_the_workday_changes_progress_and_deadline_alike() -> None:
-    # 10:00 to 16:00 are 6 h a day. 2 days of deadline are 12 h: Thursday 16:00.
-    # 200 units at 20 an hour are 10 h: 6 on Wednesday and 4 on Thursday.
-    state = started(tiny_state(tiny_config(workday_start_hour=10, workday_end_hour=16)), "Task-1", "Emp_1", "Emp_2")
-    assert state.now_us == instant("2025-01-01 10:00")
-    (task,) = state.tasks
-    assert iso_time(task.deadline_us) == "2025-01-02T16:00:00"
-    assert iso_time(task.completion_us or 0) == "2025-01-02T14:00:00"
-    done = carried_out(state, Resume())
-    assert (done.now_us, done.tasks[0].status) == (instant("2025-01-02 14:00"), "completed_success")

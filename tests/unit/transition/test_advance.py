@@ -8,7 +8,6 @@ import attrs
 import pytest
 
 from ycbench_env.config import Config
-from ycbench_env.generator import initial_state
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
     LOYAL,
@@ -22,8 +21,9 @@ from ycbench_env.testing.tiny import (
     tiny_task,
 )
 from ycbench_env.transition import advance, transition
-from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, DispatchTask, Resume
-from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
+from ycbench_env.types.command import AcceptTask, AssignTask, DispatchTask, Resume
+from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
+from ycbench_env.types.event import Outcome
 from ycbench_env.types.state import Employee, LedgerEntry, MarketTask, State
 from ycbench_env.units import iso_time
 
@@ -138,27 +138,9 @@ def test_a_failure_without_a_fee_books_nothing() -> None:
     assert (outcome.state.ledger, outcome.state.funds_cents) == ((), 10_000_000)
 
 
-def test_a_failure_teaches_nothing_and_raises_no_salary() -> None:
-    state = tiny_state(late_config(salary_bump_pct=0.1), market=[tiny_task(1, boost=0.5)])
-    assert finished(state).state.employees == state.employees
-
-
-def test_a_fee_is_cut_to_whole_cents() -> None:
-    config = late_config(penalty_fail_funds_pct=0.35)
-    outcome = finished(tiny_state(config, market=[tiny_task(1, reward_cents=1_432_320)]))
-    assert outcome.state.funds_cents == 10_000_000 - 501_311  # the double of 0.35 x 1,432,320 is 501,311.99999
-
-
 def test_prestige_rises_in_every_domain_of_the_task_up_to_the_most() -> None:
     state = tiny_state(prestige=(9.95, 2, 2, 2), market=[tiny_task(1, {"training": 200, "research": 200})])
     assert finished(state).state.prestige_milli == (10_000, 2000, 2000, 2100)
-
-
-def test_a_task_past_its_deadline_runs_on_until_it_completes() -> None:
-    state = started(tiny_state(), "Task-2", *BOTH)  # 800 units in truth: 40 h, Wednesday to Tuesday 13:00
-    outcome = resume(state)
-    assert iso_time(outcome.state.now_us) == "2025-01-07T13:00:00"
-    assert happened(outcome.events) == ["Task-2 failure"]
 
 
 # -------------------------------------------------------------------------------------------------------------- trust
@@ -173,20 +155,6 @@ def test_trust_grows_with_a_success_and_falls_with_the_others() -> None:
     (event,) = outcome.events
     assert isinstance(event, TaskCompleted)
     assert event.trust_delta_milli == 716
-
-
-def test_trust_with_the_others_falls_with_a_failure_too() -> None:
-    config = late_config(trust_focus_pressure=5.0)
-    clients = [tiny_client(), tiny_client("Orion Data", trust=2.0)]
-    assert [c.trust_milli for c in finished(tiny_state(config, clients=clients)).state.clients] == [0, 1700]
-
-
-def test_the_trust_change_that_is_reported_is_the_one_that_was_applied() -> None:
-    # A failure would cost 0.6 x 1 = 0.6, but only 0.331 - 25/24 x 0.03 = 0.29975 is left by then, stored as 0.3.
-    outcome = finished(tiny_state(late_config(trust_fragility=1.0), clients=[tiny_client(trust=0.331)]))
-    (event,) = outcome.events
-    assert isinstance(event, TaskCompleted)
-    assert (event.trust_delta_milli, outcome.state.clients[0].trust_milli) == (-300, 0)
 
 
 def test_trust_is_never_gained_when_the_build_rate_is_zero() -> None:
@@ -238,12 +206,6 @@ def test_the_four_best_of_the_team_learn() -> None:
     assert rates(after, 1) == [6, 10, 8, 9, 7, 10]
 
 
-def test_equal_rates_learn_by_employee_number() -> None:
-    state = tiny_state(employees=staff(10, 10, 10, 10, 10, 20), market=[tiny_task(1, boost=0.1)])
-    after = finished(state, "Task-1", "Emp_5", "Emp_4", "Emp_3", "Emp_2", "Emp_1").state
-    assert rates(after) == [11, 11, 11, 11, 10, 20]
-
-
 def test_the_best_are_chosen_in_every_domain_for_itself() -> None:
     people = [tiny_employee(1, (10, 1, 1, 2)), tiny_employee(2, (5, 1, 1, 4))]
     config = tiny_config(efficient_team_size=1, deadline_min_biz_days=9)
@@ -253,16 +215,6 @@ def test_the_best_are_chosen_in_every_domain_for_itself() -> None:
         (150_000, 10_000, 10_000, 20_000),
         (50_000, 10_000, 10_000, 60_000),
     ]
-
-
-def test_a_rate_grows_up_to_the_cap() -> None:
-    after = finished(tiny_state(employees=staff(19, 10), market=[tiny_task(1, boost=0.1)])).state
-    assert rates(after) == [20, 11]  # 19 x 1.1 = 20.9
-
-
-def test_a_boost_of_nothing_changes_no_rate() -> None:
-    state = tiny_state(employees=staff(25, 10), market=[tiny_task(1, boost=0.0)])
-    assert rates(finished(state).state) == [25, 10]  # not even one above the cap
 
 
 def test_every_member_of_the_team_gets_a_raise() -> None:
@@ -277,27 +229,6 @@ def test_every_member_of_the_team_gets_a_raise() -> None:
     assert isinstance(event, TaskCompleted)
     assert (event.salary_bump_cents, event.team_size) == (3500, 5)  # 1,000 + 500 + 0 + 1,000 + 1,000
     assert outcome.state.monthly_payroll_cents == state.monthly_payroll_cents + 3500
-
-
-def test_a_raise_follows_the_middle_of_the_own_tier() -> None:
-    config = tiny_config(
-        salary_bump_pct=0.01,
-        salary_max_cents=10_000_000,
-        salary_junior={"min_cents": 200_000, "max_cents": 400_000},  # middle 300,000
-        salary_mid={"min_cents": 600_000, "max_cents": 800_001},  # 700,000.5, cut
-        salary_senior={"min_cents": 1_000_000, "max_cents": 1_500_000},
-    )
-    people = [tiny_employee(n, tier=tier) for n, tier in enumerate(("junior", "mid", "senior"), 1)]
-    state = finished(tiny_state(config, employees=people), "Task-1", "Emp_1", "Emp_2", "Emp_3").state
-    assert [e.salary_cents for e in state.employees] == [103_000, 107_000, 112_500]
-
-
-def test_a_higher_salary_is_what_the_next_payroll_charges() -> None:
-    state = finished(tiny_state(tiny_config(salary_bump_pct=0.5))).state  # 50,000 more for each
-    state = advance(state).state
-    assert state.ledger[1:] == tuple(
-        LedgerEntry(instant("2025-02-03 09:00"), "monthly_payroll", -150_000, name) for name in BOTH
-    )
 
 
 # ------------------------------------------------------------------------------------------------------------ payroll
@@ -337,24 +268,6 @@ def test_the_default_year_charges_eleven_payrolls_and_ends_at_the_horizon() -> N
     assert state.terminal_reason == "horizon_end"
     assert state.funds_cents == 10_000_000 - 11 * 200_000
     assert state.next_payroll_us is None
-
-
-def test_a_run_from_saturday_the_first_is_charged_on_monday_the_third() -> None:
-    state = initial_state(tiny_config(sim={"start_date": "2025-02-01"}), 1)
-    assert iso_time(state.next_payroll_us or 0) == "2025-02-03T09:00:00"
-    assert iso_time(advance(state).state.now_us) == "2025-02-03T09:00:00"
-
-
-def test_the_payroll_that_is_announced_is_the_one_that_is_charged() -> None:
-    state = initial_state(tiny_config(sim={"start_date": "2024-02-29"}), 1)
-    assert iso_time(state.calendar.horizon_us) == "2025-02-28T09:00:00"
-    charged = 0
-    while state.next_payroll_us is not None:
-        announced, state = state.next_payroll_us, advance(state).state
-        charged += 1
-        assert state.now_us == announced
-        assert state.payrolls_charged == charged
-    assert charged == 12
 
 
 def due_with_payroll(*, completion: bool = True, funds_cents: int | None = None) -> State:
@@ -403,13 +316,6 @@ def test_progress_is_stored_when_a_payroll_interrupts() -> None:
     assert happened(outcome.events) == ["Task-1 failure"]  # due Monday 18:00: two days, Friday and Monday
 
 
-def test_work_is_done_while_another_task_s_events_pass_and_planned_tasks_stay() -> None:
-    state = carried_out(tiny_state(), AcceptTask("Task-3"), AssignTask("Task-3", BOTH))
-    state = finished(state).state
-    assert state.tasks[0].done_e4 == (0,)
-    assert state.tasks[0].status == "planned"
-
-
 # --------------------------------------------------------------------------------------------------- several at once
 
 
@@ -449,21 +355,6 @@ def test_bankruptcy_in_the_middle_drops_the_rest() -> None:
     assert event.bankrupt
 
 
-def test_funds_of_zero_after_the_first_failure_let_the_second_happen() -> None:
-    outcome = resume(two_due(late_config(), funds_cents=500_000))
-    assert happened(outcome.events) == ["Task-1 failure", "Task-3 failure"]
-    assert [event.bankrupt for event in outcome.events if isinstance(event, TaskCompleted)] == [False, True]
-    assert outcome.state.terminal_reason == "bankruptcy"
-
-
-def test_a_reward_that_comes_first_saves_from_the_penalty_that_comes_next() -> None:
-    state = two_due(tiny_config(deadline_min_biz_days=5), funds_cents=0)
-    tasks = (state.tasks[0], attrs.evolve(state.tasks[1], deadline_us=state.now_us))
-    outcome = resume(attrs.evolve(state, tasks=tasks))
-    assert happened(outcome.events) == ["Task-1 success", "Task-3 failure"]
-    assert (outcome.state.funds_cents, outcome.state.terminal_reason) == (500_000, None)
-
-
 def test_all_completions_come_before_all_milestones() -> None:
     # Task-1 (400 units) was accepted first and is half done at 20 h, when Task-3 (200) is complete.
     config = tiny_config(task_progress_milestones=[0.5], deadline_min_biz_days=9)
@@ -493,21 +384,6 @@ def test_a_milestone_of_a_completed_task_keeps_its_place_in_the_order_of_accepta
     assert happened(resume(state).events) == [f"{short} 50%"]
     outcome = resume(resume(state).state)
     assert happened(outcome.events) == expected
-
-
-def test_what_is_due_at_the_end_of_a_day_happens_then_and_not_on_the_next_morning() -> None:
-    # 360 units at 20 an hour are 18 h, Thursday 18:00, which counts as closed.
-    config = tiny_config(task_progress_milestones=[1.0], deadline_min_biz_days=9)
-    people = [tiny_employee(1, 20), tiny_employee(2, 20)]
-    outcome = resume(two_due(config, market=[tiny_task(1, 360), tiny_task(3, 360)], employees=people))
-    assert iso_time(outcome.state.now_us) == "2025-01-02T18:00:00"
-    # A forecast for work that is done says now, although nobody works now.
-    assert happened(outcome.events) == ["Task-1 success", "Task-3 success", "Task-1 100%", "Task-3 100%"]
-
-
-def test_milestones_at_one_instant_come_in_the_order_of_acceptance() -> None:
-    config = tiny_config(task_progress_milestones=[0.5])
-    assert happened(resume(two_due(config, first="Task-3", second="Task-1")).events) == ["Task-3 50%", "Task-1 50%"]
 
 
 # ---------------------------------------------------------------------------------------------------------- the horizon
@@ -551,38 +427,4 @@ def test_unfinished_work_pays_nothing() -> None:
     assert state.tasks[0].done_e4 == (261 * 9 * 20 * 10_000,)
 
 
-def test_an_episode_survives_a_cancelled_task_and_goes_on() -> None:
-    state = started(tiny_state(), "Task-1", *BOTH)
-    state = carried_out(state, CancelTask("Task-1", ""))
-    outcome = advance(state)
-    assert happened(outcome.events) == ["payroll 9800000"]
-    assert outcome.state.tasks[0].done_e4 == (0,)
-
-
 # ------------------------------------------------------------------------------------------------------------- B44
-
-
-def test_many_small_steps_lose_no_work() -> None:
-    # Thirds: 10/3 an hour each on three tasks. Milestones stop the clock 99 times a task.
-    steps = [step / 100 for step in range(1, 100)]
-    config = tiny_config(task_progress_milestones=steps, deadline_min_biz_days=20)
-    state = tiny_state(config)
-    for task_id in ("Task-1", "Task-3", "Task-4"):
-        state = started(state, task_id, "Emp_1")
-    seen: list[str] = []
-    for _ in range(400):
-        outcome = resume(state)
-        assert outcome.events, "every pass consumes an event"
-        assert outcome.state.now_us >= state.now_us
-        state = outcome.state
-        seen += happened(outcome.events)
-        if all(task.status.startswith("completed") for task in state.tasks):
-            break
-    assert sorted(seen) == sorted(
-        [f"{task} {percent}%" for task in ("Task-1", "Task-3", "Task-4") for percent in range(1, 100)]
-        + ["Task-1 success", "Task-3 success", "Task-4 success"]
-        + [word for word in seen if word.startswith("payroll")]
-    )
-    # 200 + 200 + 300 units: the first two share in thirds for 60 h, then Task-4 has 100 left of 300 alone at 10: 70 h.
-    # 70 h are 7 days and 7 h: Wednesday 1 to Thursday 9 are 7 days, then Friday 16:00.
-    assert abs(state.now_us - instant("2025-01-10 16:00")) < 1_000_000

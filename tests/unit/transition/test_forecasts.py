@@ -9,7 +9,6 @@ forecast made now would be 50 / 10 = 5 h: Monday 14:00.
 import random
 from unittest.mock import Mock
 
-import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,16 +65,6 @@ def test_no_forecast_is_made_at_a_payroll() -> None:
     assert state.tasks[0].done_e4 == (1_500_000,)
     assert forecasts(state) == {"Task-1": OLD}
     assert iso_time(resume(state).state.now_us) == OLD
-
-
-def test_accepting_and_asking_make_no_forecast() -> None:
-    state = carried_out(monday(), AcceptTask("Task-2"))
-    assert forecasts(state) == {"Task-1": OLD, "Task-2": None}
-
-
-def test_assigning_to_a_planned_task_makes_no_forecast() -> None:
-    state = carried_out(monday(), AcceptTask("Task-2"), AssignTask("Task-2", ("Emp_1",)))
-    assert forecasts(state) == {"Task-1": OLD, "Task-2": None}
 
 
 def test_dispatch_makes_forecasts_of_that_task_and_of_those_sharing_an_employee() -> None:
@@ -196,15 +185,6 @@ def test_a_milestone_that_is_due_at_completion_fires_once_and_the_later_ones_nev
     assert words(advance(first.state)) == []
 
 
-def test_a_milestone_not_yet_due_at_completion_never_fires() -> None:
-    config = tiny_config(task_progress_milestones=[0.5, 0.75])
-    state = resume(started(tiny_state(config), "Task-1", "Emp_1", "Emp_2")).state
-    task = attrs.evolve(state.tasks[0], completion_us=state.now_us)  # done sooner than its next milestone says
-    outcome = resume(attrs.evolve(state, tasks=(task,)))
-    assert words(outcome) == ["Task-1 done"]
-    assert outcome.state.tasks[0].milestone_us is None
-
-
 def test_a_milestone_is_a_share_of_the_sum_over_all_domains() -> None:
     # 200 of research at 20 an hour and 200 of training at 5: 75 % are 300 units. Research is done after 10 h, when
     # training has 50; the other 50 take 10 h more: 20 h.
@@ -227,13 +207,6 @@ def test_a_milestone_within_reach_fires_though_the_task_is_never_done() -> None:
     assert iso_time(outcome.state.now_us) == "2025-01-02T10:00:00"
     (task,) = outcome.state.tasks
     assert (task.completion_us, task.milestone_us) == (None, None)
-
-
-@pytest.mark.parametrize(("fraction", "percent"), [(0.29, 29), (0.57, 57), (0.3333, 33), (0.0001, 0), (1.0, 100)])
-def test_a_milestone_is_reported_in_whole_percent(fraction: float, percent: int) -> None:
-    config = tiny_config(task_progress_milestones=[fraction])
-    outcome = resume(started(tiny_state(config), "Task-1", "Emp_1", "Emp_2"))
-    assert [event.percent for event in outcome.events if isinstance(event, MilestoneReached)] == [percent]
 
 
 # -------------------------------------------------------------------------------------------------------- two accruals
@@ -262,16 +235,6 @@ def test_a_task_whose_forecast_is_made_anew_midway_ends_early_under_the_referenc
     state = resume(started(state, "Task-3", "Emp_2")).state  # 200 / 20 = 10 h
     assert iso_time(state.now_us) == "2025-01-02T10:00:00"
     assert forecasts(state) == {"Task-1": second, "Task-3": None}
-
-
-def test_a_weekend_brings_nothing_under_both_rules() -> None:
-    # From Friday 18:00 to Monday 09:00; under the reference rules Friday's evening counts, 6 h, the weekend does not.
-    for accrual, done in (("business_hours", 0), ("until_midnight", 600_000)):
-        config = tiny_config(accrual=accrual)
-        state = tiny_state(config, now="2025-01-31 18:00")
-        state = resume(started(state, "Task-1", "Emp_1")).state
-        assert iso_time(state.now_us) == "2025-02-03T09:00:00"
-        assert state.tasks[0].done_e4 == (done,)
 
 
 def crowd(size: int) -> State:

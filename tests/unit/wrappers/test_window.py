@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,8 +12,6 @@ from hypothesis import strategies as st
 
 from ycbench_env import ConfigError
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker, window
-
-Count = Callable[[int], int]
 
 LIMITS = st.none() | st.integers(0, 12)
 TURNS = st.lists(st.integers(0, 9), max_size=12)  # a turn is its own count of tokens
@@ -32,40 +28,8 @@ def no_counter(turn: int) -> int:
     raise AssertionError(message)
 
 
-def test_three_turns_of_ten_are_the_last_three() -> None:
-    assert window(range(1, 11), keep_turns=3) == Window(turns=(8, 9, 10), dropped=7)
-
-
-@pytest.mark.parametrize(("played", "kept"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (5, 3)])
-def test_there_are_never_more_than_asked_for_and_fewer_only_at_the_start(played: int, kept: int) -> None:
-    view = window(range(played), keep_turns=3)
-    assert (len(view.turns), view.dropped) == (kept, played - kept)
-
-
 def test_twenty_turns_stay_when_nothing_else_is_said() -> None:
     assert window(range(100)) == Window(turns=tuple(range(80, 100)), dropped=80)
-
-
-def test_none_keeps_all_and_zero_keeps_none() -> None:
-    assert window("abc", keep_turns=None) == Window(turns=("a", "b", "c"), dropped=0)
-    assert window("abc", keep_turns=0) == Window(turns=(), dropped=3)
-
-
-def test_a_budget_is_used_up_to_its_last_token_and_no_further() -> None:
-    assert window((5, 3, 2), token_budget=5, count_tokens=own_count).turns == (3, 2)
-    assert window((5, 3, 2), token_budget=4, count_tokens=own_count).turns == (2,)
-
-
-def test_a_small_turn_before_one_that_does_not_fit_stays_out() -> None:
-    assert window((1, 9, 2), token_budget=5, count_tokens=own_count) == Window(turns=(2,), dropped=2)
-
-
-def test_a_last_turn_beyond_the_budget_leaves_nothing() -> None:
-    assert window((1, 9), token_budget=5, count_tokens=own_count) == Window(turns=(), dropped=2)
-
-
-def test_a_budget_of_nothing_keeps_turns_without_tokens() -> None:
-    assert window((1, 0, 0), token_budget=0, count_tokens=own_count).turns == (0, 0)
 
 
 @given(turns=TURNS, keep_turns=LIMITS, token_budget=LIMITS)
@@ -81,17 +45,6 @@ def test_the_window_is_the_longest_run_of_last_turns_within_both_limits(
     assert list(view.turns) == turns[view.dropped :]
     assert allowed(list(view.turns))
     assert view.dropped == 0 or not allowed(turns[view.dropped - 1 :])
-
-
-@given(turns=TURNS, keep_turns=LIMITS, token_budget=LIMITS)
-def test_a_window_that_moves_on_turn_by_turn_is_the_window_of_them_all(
-    turns: list[int], keep_turns: int | None, token_budget: int | None
-) -> None:
-    view = Window[int](turns=(), dropped=0)
-    for turn in turns:
-        last = window((*view.turns, turn), keep_turns=keep_turns, token_budget=token_budget, count_tokens=own_count)
-        view = Window(last.turns, view.dropped + last.dropped)
-    assert view == window(turns, keep_turns=keep_turns, token_budget=token_budget, count_tokens=own_count)
 
 
 def test_only_as_many_turns_are_counted_as_it_takes() -> None:
@@ -140,17 +93,7 @@ def test_the_estimate_is_a_quarter_of_the_bytes_rounded_up() -> None:
     ]  # fmt: skip
 
 
-@given(st.text(st.characters(), max_size=30), st.text(st.characters(categories=["Cs", "Lu", "So"]), max_size=30))
-def test_any_text_has_an_estimate_and_parts_have_no_less_than_the_whole(one: str, other: str) -> None:
-    assert 0 <= estimate_tokens(one + other) <= estimate_tokens(one) + estimate_tokens(other)
-
-
 def test_the_marker_is_one_line_and_says_how_many_turns_are_gone() -> None:
     assert gone_marker(0) == ""
     assert gone_marker(1) == "[1 earlier turn is gone]"
     assert gone_marker(17) == "[17 earlier turns are gone]"
-
-
-def test_a_window_can_be_pickled() -> None:
-    view = window("abc", keep_turns=2)
-    assert pickle.loads(pickle.dumps(view)) == view  # noqa: S301 -- made here
