@@ -65,7 +65,7 @@ except MissingExtraError as error:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603 -- written above
     assert done.stdout.startswith(f"{name} needs hypothesis (")
-    assert done.stdout.endswith("; install it with: pip install '.[testing]'\n")
+    assert done.stdout.endswith("; install it with pip install '.[testing]' in this project's folder\n")
 
 
 # ---- keys of info
