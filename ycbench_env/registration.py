@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gymnasium.envs.registration import register, registry  # pyright: ignore[reportUnknownVariableType] -- an untyped dict
+from gymnasium.envs.registration import register, registry
 
 __all__ = ["PRESET_OF_ID", "register_envs"]
 

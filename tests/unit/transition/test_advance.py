@@ -428,3 +428,10 @@ def test_unfinished_work_pays_nothing() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- B44
+
+
+def test_after_the_end_time_stands_still() -> None:
+    ended = attrs.evolve(tiny_state(), terminal_reason="horizon_end")
+    outcome = advance(ended)
+    assert outcome.state is ended
+    assert outcome.events == ()
