@@ -12,8 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from ycbench_env.config import Constant, SalaryTier, WorldConfig
-from ycbench_env.types.state import evolve
-from ycbench_env.types.state import Employee, MarketTask, State, Task
+from ycbench_env.types.state import Employee, MarketTask, State, Task, evolve
 
 __all__ = [
     "acceptable",

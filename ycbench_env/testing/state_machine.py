@@ -30,8 +30,7 @@ from ycbench_env.testing.conformance import QUERIES, REFUSED
 from ycbench_env.testing.invariants import acceptable, check_start, check_turn, require, require_equal, same_world
 from ycbench_env.text import to_json
 from ycbench_env.types.command import Command
-from ycbench_env.types.state import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 __all__ = ["YCBenchMachine", "machine_for"]

@@ -19,8 +19,7 @@ from ycbench_env.transition import transition
 from ycbench_env.types.command import (
     Resume,
 )
-from ycbench_env.types.state import evolve
-from ycbench_env.types.state import State
+from ycbench_env.types.state import State, evolve
 
 
 def spoilt(**changes: object) -> State:

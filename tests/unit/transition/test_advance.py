@@ -22,8 +22,7 @@ from ycbench_env.testing.tiny import (
 )
 from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import AcceptTask, AssignTask, DispatchTask, Resume
-from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.types.event import Outcome
+from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import Employee, LedgerEntry, MarketTask, State
 from ycbench_env.units import iso_time
 
