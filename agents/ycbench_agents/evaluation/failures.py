@@ -42,47 +42,28 @@ class FailedTask:
     """A task that was completed after its deadline.
 
     Each counterfactual tells whether the task alone would have met its deadline; None for an adversarial client's task.
-
-    Args:
-        task_id: Id of the task.
-        client: Its client, None in a world without clients.
-        turn: Turn in which it was completed.
-        late_hours: How late it was, in hours of the calendar.
-        cause: Why it failed.
-        paper_cause: The same in the paper's three causes.
-        lost_cents: Reward that was not paid.
-        team_alone: With its own team as each member joined, from the real dispatch.
-        team_alone_from_accept: With its whole team from the moment of acceptance.
-        staff_alone: With all employees from the real dispatch (section 5's understaffing).
-        staff_alone_from_accept: With all employees from the moment of acceptance.
     """
 
-    task_id: str
-    client: str | None
-    turn: int
-    late_hours: float
-    cause: FailureCause
-    paper_cause: PaperCause
-    lost_cents: int
-    team_alone: bool | None = None
-    team_alone_from_accept: bool | None = None
-    staff_alone: bool | None = None
-    staff_alone_from_accept: bool | None = None
+    task_id: str  # id of the task
+    client: str | None  # its client, None in a world without clients
+    turn: int  # turn in which it was completed
+    late_hours: float  # how late it was, in hours of the calendar
+    cause: FailureCause  # why it failed
+    paper_cause: PaperCause  # the same in the paper's three causes
+    lost_cents: int  # reward that was not paid
+    team_alone: bool | None = None  # with its own team as each member joined, from the real dispatch
+    team_alone_from_accept: bool | None = None  # with its whole team from the moment of acceptance
+    staff_alone: bool | None = None  # with all employees from the real dispatch (section 5's understaffing)
+    staff_alone_from_accept: bool | None = None  # with all employees from the moment of acceptance
 
 
 @attrs.frozen
 class TaskPast:
-    """What the judgement of a task needs from before its completion.
+    """What the judgement of a task needs from before its completion."""
 
-    Args:
-        staff_at_accept: The staff when it was accepted, with the skills of then.
-        staff_at_dispatch: The staff when it was dispatched; None before.
-        dispatched_us: Simulated time of the dispatch; None before.
-    """
-
-    staff_at_accept: tuple[Employee, ...]
-    staff_at_dispatch: tuple[Employee, ...] | None = None
-    dispatched_us: int | None = None
+    staff_at_accept: tuple[Employee, ...]  # the staff when it was accepted, with the skills of then
+    staff_at_dispatch: tuple[Employee, ...] | None = None  # the staff when it was dispatched; None before
+    dispatched_us: int | None = None  # simulated time of the dispatch; None before
 
 
 def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adversarial: bool) -> FailedTask:

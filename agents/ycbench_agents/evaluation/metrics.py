@@ -85,251 +85,137 @@ class MetricsError(ValueError):
 
 @attrs.frozen
 class MonthRow:
-    """The company at the end of a calendar month, or at the start (month 0).
+    """The company at the end of a calendar month, or at the start (month 0)."""
 
-    Args:
-        month: 0 for the start, then 1, 2, ...
-        label: YYYY-MM; "start" for the start.
-        is_complete: Whether the run reached the month's end; if not, the figures are those of the run's end.
-        funds_cents: Funds.
-        revenue_cents: Rewards booked within the month.
-        fees_cents: Fees for failures booked within the month.
-        payroll_cents: Salaries paid within the month.
-        salaries_cents: Sum of all monthly salaries as they stood.
-        prestige_milli: Prestige in each domain, units of 1/1,000, as stored at the last stop of the clock.
-    """
-
-    month: int
-    label: str
-    is_complete: bool
-    funds_cents: int
-    revenue_cents: int
-    fees_cents: int
-    payroll_cents: int
-    salaries_cents: int
-    prestige_milli: tuple[int, ...]
+    month: int  # 0 for the start, then 1, 2,
+    label: str  # YYYY-MM; "start" for the start
+    is_complete: bool  # whether the run reached the month's end; if not, the figures are those of the run's end
+    funds_cents: int  # funds
+    revenue_cents: int  # rewards booked within the month
+    fees_cents: int  # fees for failures booked within the month
+    payroll_cents: int  # salaries paid within the month
+    salaries_cents: int  # sum of all monthly salaries as they stood
+    prestige_milli: tuple[int, ...]  # in each domain, units of 1/1,000, as stored at the last stop of the clock
 
 
 @attrs.frozen
 class ClientRow:
-    """One client.
+    """One client."""
 
-    Args:
-        client: Its name.
-        is_adversarial: Whether it inflates work; hidden from agents.
-        final_trust_milli: Its trust at the end, units of 1/1,000.
-        accepted: Its tasks that were accepted.
-        succeeded: Those completed in time.
-        failed: Those completed late.
-        cancelled: Those given up.
-        trust_milli: Its trust in each row of ``RunMetrics.months``, as stored at the last stop of the clock.
-    """
-
-    client: str
-    is_adversarial: bool
-    final_trust_milli: int
-    accepted: int
-    succeeded: int
-    failed: int
-    cancelled: int
-    trust_milli: tuple[int, ...]
+    client: str  # its name
+    is_adversarial: bool  # whether it inflates work; hidden from agents
+    final_trust_milli: int  # its trust at the end, units of 1/1,000
+    accepted: int  # its tasks that were accepted
+    succeeded: int  # those completed in time
+    failed: int  # those completed late
+    cancelled: int  # those given up
+    trust_milli: tuple[int, ...]  # its trust in each row of ``RunMetrics.months``
 
 
 @attrs.frozen
 class CallRow:
-    """How often one command was given.
+    """How often one command was given."""
 
-    Args:
-        command: Its words, such as ``task accept``; ``help`` for ``--help`` on anything.
-        calls: How often, refused ones included.
-        refused: How often it was refused.
-    """
-
-    command: str
-    calls: int
-    refused: int
+    command: str  # its words, such as ``task accept``; ``help`` for ``--help`` on anything
+    calls: int  # how often, refused ones included
+    refused: int  # how often it was refused
 
 
 @attrs.frozen
 class PrestigeRow:
-    """Prestige at the end of a turn that changed it; turn 0 is the start.
+    """Prestige at the end of a turn that changed it; turn 0 is the start."""
 
-    Args:
-        turn: Number of the turn.
-        sim_time: Simulated time afterwards, ISO 8601.
-        prestige_milli: Prestige in each domain, units of 1/1,000.
-    """
-
-    turn: int
-    sim_time: str
-    prestige_milli: tuple[int, ...]
+    turn: int  # number of the turn
+    sim_time: str  # simulated time afterwards, ISO 8601
+    prestige_milli: tuple[int, ...]  # prestige in each domain, units of 1/1,000
 
 
 @attrs.frozen
 class RunMetrics:
-    """Everything that is measured of one run. docs/metrics.md has the definitions; None is a missing value.
+    """Everything that is measured of one run; None is a missing value. docs/metrics.md defines each column.
 
-    Args:
-        status: running, stopped or finished, as in the record.
-        is_complete: Whether the run is finished and none of its turns is lost.
-        ending: bankruptcy, horizon_end or max_turns; None when it was cut off from outside or goes on.
-        is_bankrupt: Whether funds fell below 0.
-        bankruptcy_time: Simulated time of the bankruptcy, ISO 8601.
-        bankruptcy_cause: Cause of the failed tasks that lost the most reward, in the paper's words.
-        sim_time: Simulated time after the last turn, ISO 8601 without a zone.
-        survived_months: Simulated time that was played, in twelfths of a year of the horizon.
-        horizon_months: Months of the horizon.
-        initial_funds_cents: Funds at the start.
-        final_funds_cents: Funds after the last turn; negative when bankrupt.
-        revenue_cents: Rewards that were booked.
-        fees_cents: Fees for failures that were booked.
-        payroll_cents: Salaries that were paid.
-        tasks_accepted: Accepted tasks: the sum of the next four.
-        tasks_succeeded: Completed by their deadline.
-        tasks_failed: Completed after it.
-        tasks_cancelled: Given up.
-        tasks_unfinished: Planned or active at the end.
-        tasks_overdue: Unfinished tasks whose deadline was past.
-        tasks_never_dispatched: Accepted tasks of any fate on which nobody ever worked.
-        tasks_trusted: Successes whose offer required trust.
-        tasks_adversarial: Accepted tasks of adversarial clients.
-        win_rate_fraction: tasks_succeeded / (tasks_succeeded + tasks_failed).
-        trusted_success_fraction: tasks_trusted / tasks_succeeded.
-        adversarial_fraction: tasks_adversarial / tasks_accepted.
-        market_adversarial_fraction: Share of adversarial clients' tasks on the market, which never changes.
-        open_adversarial_fraction: The same among the tasks that prestige and trust allowed, mean over the accepts.
-        failed_adversarial_client: Failed tasks with this cause; likewise the next four.
-        failed_over_committed: See docs/metrics.md.
-        failed_late_dispatch: See docs/metrics.md.
-        failed_understaffed: See docs/metrics.md.
-        failed_out_of_reach: See docs/metrics.md.
-        failed_incapable_team: The paper's cause: the sum of the three before.
-        client_policy: Which clients the notes named at any time: both, select, avoid or none.
-        final_client_policy: The same of the notes at the end.
-        selected_clients: Clients that the notes named at any time as ones to work with.
-        avoided_clients: Clients that the notes named at any time as ones to avoid.
-        final_selected_clients: The same of the notes at the end.
-        final_avoided_clients: The same of the notes at the end.
-        notes_length: Length of the notes at the end, in characters; None without a scratchpad.
-        turns: Turns played.
-        commands: Grammatical commands, refused ones included, those skipped after ``&&`` not.
-        scratchpad_writes: ``scratchpad write`` and ``append`` that were carried out.
-        inspects: ``task inspect`` commands.
-        accepts: ``task accept`` commands.
-        writes_per_100_turns: Scratchpad writes a hundred turns.
-        inspects_per_accept: inspects / accepts.
-        commands_per_turn: commands / turns.
-        mean_concurrency: Mean number of active tasks over the simulated time with at least one: the paper's.
-        mean_concurrency_by_turn: Mean over turns of the most tasks that were active at one moment of the turn.
-        mean_concurrency_by_time: Mean number of active tasks over all simulated time.
-        max_concurrency: Most tasks that were active at one moment.
-        invalid_commands: Commands that were not grammatical.
-        skipped_commands: Commands that were skipped because the one before ``&&`` failed.
-        refused_actions: Grammatical commands that act on the world or the notes and were refused.
-        failed_queries: Grammatical commands that only ask and were refused.
-        empty_turns: Turns without any command.
-        forced_advances: Turns in which the environment moved time by itself.
-        refused_calls: Malformed tool calls of a model's replies; None if no turn tells.
-        unusable_replies: Replies of which nothing was run; None if no turn tells.
-        prompt_tokens: Tokens of prompts; this and the next four: None if no turn tells.
-        completion_tokens: Tokens of replies, reasoning included where the server counts so.
-        cached_tokens: Prompt tokens that were cached.
-        reasoning_tokens: Tokens of reasoning.
-        total_tokens: prompt_tokens + completion_tokens.
-        unknown_token_turns: Turns that do not tell their tokens; the sums lack those.
-        cost_usd: Cost, in dollars; None if no turn tells.
-        unknown_cost_turns: Turns that do not tell their cost.
-        revenue_per_usd: Rewards in simulated dollars a dollar of cost; None without a known cost above 0.
-        latency_s: Seconds of waiting for replies. This and the next three may differ between equal runs.
-        retries: Requests that were sent again; None for a policy that asks nobody.
-        faults: Faults on the way; None likewise.
-        wall_s: Wall time from the end of the first turn to the end of the last, pauses before a resume included.
-        months: The start and the end of each month.
-        clients: Each client, in the order of the world.
-        failures: Each failed task, in order of completion.
-        calls: Each command that was given, sorted by name.
-        prestige: Prestige by turn, where it changed.
+    Units stand last: cents, months, hours, characters (``length``), thousandths (``milli``).
     """
 
-    status: str
-    is_complete: bool
-    ending: str | None
-    is_bankrupt: bool
-    bankruptcy_time: str | None
-    bankruptcy_cause: BankruptcyCause | None
-    sim_time: str
-    survived_months: float
-    horizon_months: int
-    initial_funds_cents: int
-    final_funds_cents: int
-    revenue_cents: int
-    fees_cents: int
-    payroll_cents: int
-    tasks_accepted: int
-    tasks_succeeded: int
-    tasks_failed: int
-    tasks_cancelled: int
-    tasks_unfinished: int
-    tasks_overdue: int
-    tasks_never_dispatched: int
-    tasks_trusted: int
-    tasks_adversarial: int
-    win_rate_fraction: float | None
-    trusted_success_fraction: float | None
-    adversarial_fraction: float | None
-    market_adversarial_fraction: float | None
-    open_adversarial_fraction: float | None
-    failed_adversarial_client: int
+    status: str  # running, stopped or finished, as in the record
+    is_complete: bool  # whether the run is finished and none of its turns is lost
+    ending: str | None  # bankruptcy, horizon_end or max_turns; None when it was cut off from outside or goes on
+    is_bankrupt: bool  # whether funds fell below 0
+    bankruptcy_time: str | None  # simulated time of the bankruptcy, ISO 8601
+    bankruptcy_cause: BankruptcyCause | None  # paper cause of the failed tasks that lost the most reward
+    sim_time: str  # simulated time after the last turn, ISO 8601 without a zone
+    survived_months: float  # simulated time that was played, in twelfths of a year of the horizon
+    horizon_months: int  # months of the horizon
+    initial_funds_cents: int  # funds at the start
+    final_funds_cents: int  # funds after the last turn; negative when bankrupt
+    revenue_cents: int  # rewards that were booked
+    fees_cents: int  # fees for failures that were booked
+    payroll_cents: int  # salaries that were paid
+    tasks_accepted: int  # accepted tasks: the sum of the next four
+    tasks_succeeded: int  # completed by their deadline
+    tasks_failed: int  # completed after it
+    tasks_cancelled: int  # given up
+    tasks_unfinished: int  # planned or active at the end
+    tasks_overdue: int  # unfinished tasks whose deadline was past
+    tasks_never_dispatched: int  # accepted tasks of any fate on which nobody ever worked
+    tasks_trusted: int  # successes whose offer required trust
+    tasks_adversarial: int  # accepted tasks of adversarial clients
+    win_rate_fraction: float | None  # tasks_succeeded / (tasks_succeeded + tasks_failed)
+    trusted_success_fraction: float | None  # tasks_trusted / tasks_succeeded
+    adversarial_fraction: float | None  # tasks_adversarial / tasks_accepted
+    market_adversarial_fraction: float | None  # share of adversarial clients' tasks on the market, which never changes
+    open_adversarial_fraction: float | None  # among tasks that could be accepted, mean over accepts
+    failed_adversarial_client: int  # failed tasks with this cause
     failed_over_committed: int
     failed_late_dispatch: int
     failed_understaffed: int
     failed_out_of_reach: int
-    failed_incapable_team: int
-    client_policy: ClientPolicy | None
-    final_client_policy: ClientPolicy | None
-    selected_clients: tuple[str, ...]
-    avoided_clients: tuple[str, ...]
-    final_selected_clients: tuple[str, ...]
-    final_avoided_clients: tuple[str, ...]
-    notes_length: int | None
-    turns: int
-    commands: int
-    scratchpad_writes: int
-    inspects: int
-    accepts: int
-    writes_per_100_turns: float | None
-    inspects_per_accept: float | None
-    commands_per_turn: float | None
-    mean_concurrency: float | None
-    mean_concurrency_by_turn: float | None
-    mean_concurrency_by_time: float | None
-    max_concurrency: int
-    invalid_commands: int
-    skipped_commands: int
-    refused_actions: int
-    failed_queries: int
-    empty_turns: int
-    forced_advances: int
-    refused_calls: int | None
-    unusable_replies: int | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cached_tokens: int | None
-    reasoning_tokens: int | None
-    total_tokens: int | None
-    unknown_token_turns: int
-    cost_usd: float | None
-    unknown_cost_turns: int
-    revenue_per_usd: float | None
-    latency_s: float | None
-    retries: int | None
-    faults: int | None
-    wall_s: float | None
-    months: tuple[MonthRow, ...]
-    clients: tuple[ClientRow, ...]
-    failures: tuple[FailedTask, ...]
-    calls: tuple[CallRow, ...]
-    prestige: tuple[PrestigeRow, ...]
+    failed_incapable_team: int  # the paper's cause: the sum of the three before
+    client_policy: ClientPolicy | None  # which clients the notes named at any time: both, select, avoid or none
+    final_client_policy: ClientPolicy | None  # the same of the notes at the end
+    selected_clients: tuple[str, ...]  # clients that the notes named at any time as ones to work with
+    avoided_clients: tuple[str, ...]  # clients that the notes named at any time as ones to avoid
+    final_selected_clients: tuple[str, ...]  # the same of the notes at the end
+    final_avoided_clients: tuple[str, ...]  # the same of the notes at the end
+    notes_length: int | None  # length of the notes at the end, in characters; None without a scratchpad
+    turns: int  # turns played
+    commands: int  # grammatical commands, refused ones included, those skipped after ``&&`` not
+    scratchpad_writes: int  # ``scratchpad write`` and ``append`` that were carried out
+    inspects: int  # ``task inspect`` commands
+    accepts: int  # ``task accept`` commands
+    writes_per_100_turns: float | None  # scratchpad writes a hundred turns
+    inspects_per_accept: float | None  # inspects / accepts
+    commands_per_turn: float | None  # commands / turns
+    mean_concurrency: float | None  # mean number of active tasks over the simulated time with at least one: the paper's
+    mean_concurrency_by_turn: float | None  # mean over turns of the most active tasks at one moment
+    mean_concurrency_by_time: float | None  # mean number of active tasks over all simulated time
+    max_concurrency: int  # most tasks that were active at one moment
+    invalid_commands: int  # commands that were not grammatical
+    skipped_commands: int  # commands that were skipped because the one before ``&&`` failed
+    refused_actions: int  # grammatical commands that act on the world or the notes and were refused
+    failed_queries: int  # grammatical commands that only ask and were refused
+    empty_turns: int  # turns without any command
+    forced_advances: int  # turns in which the environment moved time by itself
+    refused_calls: int | None  # malformed tool calls of a model's replies; None if no turn tells
+    unusable_replies: int | None  # replies of which nothing was run; None if no turn tells
+    prompt_tokens: int | None  # tokens of prompts; this and the next four: None if no turn tells
+    completion_tokens: int | None  # tokens of replies, reasoning included where the server counts so
+    cached_tokens: int | None  # prompt tokens that were cached
+    reasoning_tokens: int | None  # tokens of reasoning
+    total_tokens: int | None  # prompt_tokens + completion_tokens
+    unknown_token_turns: int  # turns that do not tell their tokens; the sums lack those
+    cost_usd: float | None  # cost, in dollars; None if no turn tells
+    unknown_cost_turns: int  # turns that do not tell their cost
+    revenue_per_usd: float | None  # rewards in simulated dollars a dollar of cost; None without a known cost above 0
+    latency_s: float | None  # seconds of waiting for replies. This and the next three may differ between equal runs
+    retries: int | None  # requests that were sent again; None for a policy that asks nobody
+    faults: int | None  # faults on the way; None likewise
+    wall_s: float | None  # from the end of the first turn to the end of the last, pauses included
+    months: tuple[MonthRow, ...]  # the start and the end of each month
+    clients: tuple[ClientRow, ...]  # each client, in the order of the world
+    failures: tuple[FailedTask, ...]  # each failed task, in order of completion
+    calls: tuple[CallRow, ...]  # each command that was given, sorted by name
+    prestige: tuple[PrestigeRow, ...]  # prestige by turn, where it changed
 
 
 TRANSPORT_COLUMNS: Final = ("latency_s", "retries", "faults", "wall_s")

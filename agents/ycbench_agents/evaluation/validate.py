@@ -718,9 +718,8 @@ def _check_checkout(evidence: _Evidence) -> Check | None:
         commit: "an installed package" if commit is None else f"commit {shown(commit[:_SHORT])}" for commit in commits
     }
     got = "; ".join(f"{names[commit]} ({count} runs)" for commit, count in commits.items()) or "no finished run"
-    expected = "one commit for all runs, no tracked file changed; else commit, and play all in another folder"
-    check = Check("checkout", "runs", expected, got, unchecked=len(finished))
-    check.remarks.append("a record only states its commit and whether files were changed")
+    expected = "all runs state one commit, no tracked file changed; else commit, and play all in another folder"
+    check = Check("checkout", "statements", expected, got, checked=len(finished))
     check.faults += [
         f"{key}: begun with changed files"
         for key, run in finished

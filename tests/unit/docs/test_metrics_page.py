@@ -1,4 +1,4 @@
-"""docs/measurements.md says what is so: it runs from top to bottom, its words are the code's, its readings come out."""
+"""docs/metrics.md is true: it runs from top to bottom, and its columns, words and readings are the code's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ycbench_agents.cli import main
-from ycbench_agents.evaluation.measurement import MEASURES_VERSION, note_words
-from ycbench_agents.evaluation.measurement.client_policy import attitudes
+from ycbench_agents.evaluation import metrics as module
+from ycbench_agents.evaluation import notes as note_words
+from ycbench_agents.evaluation.metrics import METRICS_FORMAT, RunMetrics, metrics_dtypes
+from ycbench_agents.evaluation.notes import attitudes
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "measurements.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 CLIENTS = ("Cortex Intelligence", "Prism Analytics", "Vanguard ML", "Equinox Labs")
 
@@ -62,8 +65,12 @@ def test_the_page_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.Mo
     assert told == 4
 
 
-def test_the_version_of_the_page_is_that_of_the_measures() -> None:
-    assert f"`MEASURES_VERSION` ({MEASURES_VERSION})" in PAGE
+def test_the_format_and_every_column_are_on_the_page() -> None:
+    assert f"(`METRICS_FORMAT` is {METRICS_FORMAT})" in PAGE
+    columns = {*metrics_dtypes(), *attrs.fields_dict(RunMetrics)}
+    for name in ("months", "clients", "failures", "calls", "prestige"):
+        columns |= {field.name for field in attrs.fields(module._ROW_TYPES[name])}
+    assert {column for column in columns if f"`{column}`" not in PAGE} <= {"paper_cause"}
 
 
 def test_the_words_of_the_page_are_those_of_the_code() -> None:
