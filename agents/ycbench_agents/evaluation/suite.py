@@ -130,7 +130,7 @@ class Limits:
     """
 
     seconds: int = attrs.field(default=600, validator=_within(1, _YEAR_S))
-    memory_mib: int = attrs.field(default=2048, validator=_within(1, 2**24))
+    memory_mib: int = attrs.field(default=4096, validator=_within(1, 2**24))
     max_turns: int | None = attrs.field(default=None, validator=_within(1, 10**18))
     waiting_seconds: int = attrs.field(default=24 * 3600, validator=_within(1, _YEAR_S))
 

@@ -436,7 +436,8 @@ def _play_here(
                 report = _received(connection, job, process, progress) if connection in ready else None
                 if report is None and time.monotonic() > deadline:
                     name = "waiting_seconds" if job.seconds == job.limits.waiting_seconds else "seconds"
-                    text = f"took longer than {job.seconds} seconds; see limits.{name} of the suite"
+                    hint = f"see limits.{name} of the suite, or --timeout of ycbench run"
+                    text = f"took longer than {job.seconds} seconds; {hint}"
                     report = Report(job, Failure("TimeLimit", text))
                 if report is not None:
                     del running[connection]

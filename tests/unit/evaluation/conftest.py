@@ -18,6 +18,7 @@ SMALL: dict[str, Any] = {
 
 FAULTY = """
 import os, signal, sys, time
+import numpy
 
 
 class Fine:
@@ -48,7 +49,7 @@ class EatsMemory(Fine):
     def act(self, observation):
         hoard = []
         while True:
-            hoard.append(bytearray(2**28))
+            hoard.append(numpy.empty(2**27))
 
 
 class Exits(Fine):
