@@ -56,18 +56,19 @@ def test_the_script_and_the_module_are_the_same_program() -> None:
 
 
 def test_the_baseline_ends_as_published_under_both_presets() -> None:
-    done = run("run", "--policy", "greedy", "--preset", "default", "reference", "--seeds", "1-3", "--json")
+    done = run("run", "--policy", "greedy", "--preset", "default", "reference", "--seeds", "1-3", "--json", "--quiet")
     assert (done.returncode, done.stderr) == (0, b"")
     document = json.loads(done.stdout)
-    keys = ("seed", "final_funds_cents", "tasks_completed", "tasks_failed", "outcome")
+    keys = ("seed", "final_funds_cents", "score_cents", "terminal_reason", "turns")
     rows = [[row[key] for key in keys] for row in document["episodes"]]
     published = [
-        [1, 42_029_521, 42, 10, "survived"],
-        [2, 27_129_705, 39, 11, "survived"],
-        [3, -1_630_305, 10, 9, "bankrupt"],
+        ["1", 42_029_521, 42_029_521, "horizon_end", 65],
+        ["2", 27_129_705, 27_129_705, "horizon_end", 63],
+        ["3", -1_630_305, 0, "bankruptcy", 28],
     ]
     assert rows == published * 2
-    assert (document["planned"], document["run"], document["interrupted"]) == (6, 6, False)
+    assert (document["planned"], document["finished"], document["interrupted"]) == (6, 6, False)
+    assert [row["score_cents"] for row in document["leaderboard"]] == [23_053_075] * 2
 
 
 def test_equal_arguments_give_equal_bytes() -> None:
@@ -184,7 +185,7 @@ def test_ctrl_c_in_a_piped_game_tells_what_became_of_the_company() -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    for arguments in (["config", "show"], ["run", "--max-turns", "1"], ["--help"]):
+    for arguments in (["config", "show"], ["run", "--max-turns", "1", "--quiet"], ["--help"]):
         command = [*PROGRAM, *arguments]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN) as process:
             assert process.stdout is not None
@@ -253,19 +254,19 @@ def test_without_its_extra_a_command_says_in_one_line_what_to_install_and_leaves
 
 
 def test_demo_writes_its_picture_and_results(tmp_path: Path) -> None:
-    done = run("demo", "--out", "here/out", cwd=tmp_path)
+    done = run("demo", "--out", "here/out", "--quiet", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     out = tmp_path / "here" / "out"
     lines = done.stdout.decode().splitlines()
     assert lines[-1] == f"wrote {Path('here/out/results.json')} and {Path('here/out/funds.png')}"
-    assert "12 of 12 episodes run" in lines
+    assert "12 of 12 episodes finished" in lines
     assert (out / "funds.png").read_bytes().startswith(b"\x89PNG")
     document = json.loads((out / "results.json").read_bytes())
-    assert [(group["policy"], group["preset"], group["run"]) for group in document["groups"]] == [
-        ("random", "default", 3),
-        ("random", "reference", 3),
+    assert [(row["policy"], row["preset"], row["finished"]) for row in document["leaderboard"]] == [
         ("greedy", "default", 3),
+        ("random", "default", 3),
         ("greedy", "reference", 3),
+        ("random", "reference", 3),
     ]
 
 
@@ -391,38 +392,32 @@ def test_a_game_in_a_terminal_has_completion_colour_and_history(tmp_path: Path) 
 
 @needs_terminal
 def test_a_run_in_a_terminal_shows_its_progress() -> None:
-    terminal = Terminal("run", "--seeds", "1-40")
-    terminal.wait_for("/40 greedy, default, seed ")
-    terminal.wait_for("left")
-    terminal.wait_for("40 of 40 episodes run")
+    terminal = Terminal("run", "--seeds", "1-10")
+    terminal.wait_for("greedy, default, seed ")
+    terminal.wait_for("10 of 10 episodes finished")
     assert terminal.close() == 0
 
 
-def _interrupted(path: Path, *arguments: str) -> str:
-    """Start a long run, press Ctrl-C after some episodes and return what it says then; stdout goes to a file."""
-    with path.open("wb") as file:
-        terminal = Terminal("run", "--seeds", "1-5000", *arguments, stdout=file)
-    terminal.wait_for(re.compile(r"([4-9]|\d\d)/5000 greedy, default, seed "))  # a busy machine skips some frames
+@needs_terminal
+@pytest.mark.parametrize("json_or_table", [(), ("--json",)], ids=["table", "json"])
+def test_ctrl_c_prints_what_is_finished_and_can_be_resumed(tmp_path: Path, json_or_table: tuple[str, ...]) -> None:
+    words = ("run", "--policy", "greedy", "--seeds", "1-5000", "--records", str(tmp_path / "runs"), *json_or_table)
+    with (tmp_path / "out").open("wb") as file:
+        terminal = Terminal(*words, stdout=file)
+    terminal.wait_for("seed 3: finished")
     terminal.process.send_signal(signal.SIGINT)
     terminal.wait_for("ycbench: interrupted")
-    terminal.wait_for("not run: ")
     terminal.wait_for("-5000")
+    terminal.wait_for("go on with: ycbench resume")
     assert terminal.close() == 130
-    return path.read_text(encoding="utf-8")
-
-
-@needs_terminal
-def test_ctrl_c_keeps_what_is_done_and_counts_it(tmp_path: Path) -> None:
-    lines = _interrupted(tmp_path / "out").splitlines()
-    counted = re.fullmatch(r"(\d+) of 5000 episodes run", lines[-1])
-    assert counted
-    assert 3 <= int(counted[1]) < 5000
-    assert sum(line.startswith("greedy default ") for line in lines) == int(counted[1])
-
-
-@needs_terminal
-def test_ctrl_c_leaves_json_whole(tmp_path: Path) -> None:
-    document = json.loads(_interrupted(tmp_path / "out", "--json"))
-    assert document["interrupted"] is True
-    assert 3 <= len(document["episodes"]) == document["run"]
-    assert document["run"] + len(document["missing"]) == document["planned"] == 5000
+    text = (tmp_path / "out").read_text(encoding="utf-8")
+    if json_or_table:
+        document = json.loads(text)
+        assert document["interrupted"] is True
+        assert 3 <= document["finished"] < 5000
+        assert document["finished"] + document["missing"] == document["planned"] == 5000
+    else:
+        counted = re.search(r"^(\d+) of 5000 episodes finished, \d+ missing$", text, re.MULTILINE)
+        assert counted
+        assert sum(line.startswith("greedy default ") for line in text.splitlines()) == int(counted[1]) + 1
+    assert (tmp_path / "runs" / "results.json").exists()

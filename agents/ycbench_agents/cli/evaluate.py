@@ -105,7 +105,7 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     interrupted = False
     with telling_warnings(), watch(live=live, quiet=quiet) as progress:
         try:
-            play_suite(
+            evaluation = play_suite(
                 loaded,
                 folder,
                 policies=policy,
@@ -120,8 +120,7 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
                 overrides=[cast("JsonObject", {"key": o.key, "value": o.value, "origin": o.place}) for o in overrides],
             )
         except KeyboardInterrupt:
-            interrupted = True
-    evaluation = read_evaluation(folder)
+            interrupted, evaluation = True, read_evaluation(folder)
     if as_json:
         print_json(results_document(evaluation))
     else:

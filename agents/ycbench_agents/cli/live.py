@@ -232,7 +232,7 @@ class LiveProgress(LineProgress):
         """Return the screen: the bar, a row an episode as far as there is room, and the last commands of one."""
         rows = sorted(self._rows.values(), key=lambda row: (row.status != "running", -row.seen_at))
         running = [row for row in rows if row.status == "running"]
-        room = max(1, self._live.console.height - _COMMANDS - 8)
+        room = max(1, self._bar.console.height - _COMMANDS - 8)
         shown = (running or rows)[:1] if room == 1 else rows[:room]
         has_cost = any(row.cost_usd is not None for row in shown)
         headings = ("turn", "date", "funds", "", "open", "prestige", *["cost"] * has_cost)

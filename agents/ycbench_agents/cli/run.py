@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import attrs
 from cyclopts import Parameter
@@ -67,6 +67,9 @@ from ycbench_agents.runs import Run, RunError, TurnRecord, read_run, replay_run
 from ycbench_agents.runs.run import RUN_FILE, plain_json
 from ycbench_env import Config
 from ycbench_env.text import printable
+
+if TYPE_CHECKING:
+    from ycbench_agents.figure import FundsCurve
 
 __all__ = [
     "demo",
@@ -171,7 +174,7 @@ def run(  # noqa: PLR0913 -- one argument an option
         with telling_warnings(), watch(live=live, quiet=quiet or at_terminal, turns=not live) as progress:
             interrupted = False
             try:
-                play_suite(
+                evaluation = play_suite(
                     suite,
                     folder,
                     workers=1 if at_terminal else workers,
@@ -181,8 +184,7 @@ def run(  # noqa: PLR0913 -- one argument an option
                     overrides=decided,
                 )
             except KeyboardInterrupt:
-                interrupted = True
-        evaluation = read_evaluation(folder)
+                interrupted, evaluation = True, read_evaluation(folder)
         kept = records is not None or LLM in policy
         if as_json:
             rows = [_episode_json(each, kept=kept) for each in evaluation.episodes]
@@ -316,6 +318,8 @@ def _amount(cents: int | None) -> str:
 def _episode_table(evaluation: Evaluation) -> object:
     table = new_table("policy", "preset", ">seed", ">final funds", "outcome", ">turns", gap=1)
     for episode in evaluation.episodes:
+        if episode.status == "missing":
+            continue
         key, run = episode.key, episode.run
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
@@ -378,13 +382,24 @@ def report_failures(
     for episode in missing:
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
-        complain(f"not finished: {policy}, {preset}: seed {' '.join(dict.fromkeys(seeds))}")
+        complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if folder is not None and (failed or missing):
         complain(f"go on with: {again} {folder}")
     for episode in episodes:
         if (hint := _hint(episode)) is not None:
             complain(f"{episode.key}: {hint}")
     return INTERRUPTED if interrupted else STOPPED if failed or missing else 0
+
+
+def _ranges(seeds: Sequence[str]) -> str:
+    """Return seeds as short text that ``--seeds`` takes, like 1-3 7."""
+    parts: list[list[str]] = []
+    for seed in seeds:
+        if parts and seed.isdecimal() and parts[-1][-1].isdecimal() and int(seed) == int(parts[-1][-1]) + 1:
+            parts[-1] = [parts[-1][0], seed]
+        else:
+            parts.append([seed])
+    return " ".join("-".join(part) for part in parts)
 
 
 def _hint(episode: Episode) -> str | None:
@@ -477,10 +492,9 @@ def _resume_evaluation(  # noqa: PLR0913 -- the options of resume
     interrupted = False
     with telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
         try:
-            resume_evaluation(folder, trusted, workers=workers, concurrency=concurrency, progress=progress)
+            evaluation = resume_evaluation(folder, trusted, workers=workers, concurrency=concurrency, progress=progress)
         except KeyboardInterrupt:
-            interrupted = True
-    evaluation = read_evaluation(folder)
+            interrupted, evaluation = True, read_evaluation(folder)
     print_evaluation(evaluation, with_episodes=True)
     sys.stdout.flush()
     return report_failures(evaluation.episodes, interrupted=interrupted, folder=folder)
@@ -557,19 +571,17 @@ def demo(
         return report_failures(evaluation.episodes, interrupted=interrupted, folder=None)
 
 
-def _curve(episode: Episode):  # noqa: ANN202 -- FundsCurve, whose module imports matplotlib
+def _curve(episode: Episode) -> FundsCurve:
+    """Return the funds of a finished episode after each turn."""
     from ycbench_agents.figure import FundsCurve  # noqa: PLC0415 -- as above
 
     run = cast("Run", episode.run)
-    config = run.config()
-    start = dt.datetime.fromisoformat(str(run.identity.config["sim"]["start_date"]))  # pyright: ignore[reportArgumentType, reportIndexIssue, reportOptionalSubscript, reportCallIssue]
     turns = list(run.turns())
+    start = str(cast("dict[str, object]", run.identity.config["sim"])["start_date"])
     return FundsCurve(
         label=episode.key.policy,
         preset=episode.key.preset,
-        policy=episode.key.policy,
-        seed=int(episode.key.seed),
-        times=(start, *[dt.datetime.fromisoformat(turn.sim_time) for turn in turns]),
-        funds_dollars=(config.world.initial_funds_cents / 100, *[turn.funds_cents / 100 for turn in turns]),
+        times=tuple(map(dt.datetime.fromisoformat, [start, *[turn.sim_time for turn in turns]])),
+        funds_dollars=(run.config().world.initial_funds_cents / 100, *[turn.funds_cents / 100 for turn in turns]),
         bankrupt=episode.is_bankrupt,
     )

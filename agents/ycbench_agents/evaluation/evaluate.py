@@ -83,9 +83,10 @@ class _Warning(Progress):
 
 @attrs.define
 class _Session:
-    """One process's part in an evaluation."""
+    """One process's part in an evaluation; ``folder`` is ``given``, absolute."""
 
     suite: Suite
+    given: Path
     folder: Path
     progress: Progress
     chosen: frozenset[str]
@@ -226,7 +227,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
         for player in _players(policy, loaded.presets, loaded.limits, import_path, model, base_url, headers)
     ]
     session = _Session(
-        loaded, _absolute(out), progress or _Warning(), chosen, dict(headers or {}), import_path, measure
+        loaded, Path(out), _absolute(out), progress or _Warning(), chosen, dict(headers or {}), import_path, measure
     )
     return _play(session, found, workers, backend, address, overrides)
 
@@ -263,6 +264,7 @@ def resume_evaluation(  # noqa: PLR0913 -- one an option of ycbench resume
     suite = there.suite if concurrency is None else attrs.evolve(there.suite, concurrency=concurrency)
     session = _Session(
         suite,
+        Path(folder),
         _absolute(folder),
         progress or _Warning(),
         frozenset(policy.label for policy in suite.policies),
@@ -397,7 +399,7 @@ def _play(  # noqa: PLR0913 -- those of play_suite
         try:
             session.play(known, workers or processors(), backend, address)
         finally:  # also after Ctrl-C
-            evaluation = read_evaluation(folder)
+            evaluation = read_evaluation(session.given)
             write_results(evaluation)
     return evaluation
 

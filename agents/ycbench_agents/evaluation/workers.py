@@ -262,7 +262,7 @@ def _episode_process(connection: Any, parent: int, job: Job, wants_turns: bool) 
     def send(turn: TurnRecord) -> None:
         nonlocal last
         now = time.monotonic()
-        if turn.trace is not None or now - last >= _TURNS_EACH_S:
+        if turn.trace is not None or turn.is_last or now - last >= _TURNS_EACH_S:
             last = now
             connection.send(turn)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import os
@@ -384,6 +385,7 @@ def _version_of(package: str) -> str | None:
         return None
 
 
+@functools.cache  # episodes are forked from a process that has asked already
 def _git_state(folder: Path) -> GitState | None:
     """Return the state of the checkout that a package's folder is part of, None where it only lies in one."""
 
