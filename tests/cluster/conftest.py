@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
-from ycbench_agents.evaluation.backend import Pool
-from ycbench_agents.evaluation.episode import EpisodeKey
-from ycbench_agents.evaluation.failure import EpisodeFailure
-from ycbench_agents.evaluation.folder import EvaluationFolder
-from ycbench_agents.evaluation.player import scripted_player
-from ycbench_agents.evaluation.running import EvaluationPlan, PlayedEvaluation, evaluate
-from ycbench_agents.evaluation.suite_file import load_suite
-from ycbench_env import load_config
+from ycbench_agents.evaluation import Evaluation, play_suite
+from ycbench_agents.evaluation.workers import BackendName
 
-SUITE = """
-name = "cluster"
-presets = ["default"]
-seeds = ["1-2"]
-limits = { seconds = 60, max_turns = 8 }
-policies = [{ name = "greedy" }, { name = "idle" }, { name = "ending:Ends", label = "ends" }]
-"""
+SUITE: dict[str, Any] = {
+    "name": "cluster",
+    "presets": ["default"],
+    "seeds": ["1-2"],
+    "limits": {"seconds": 600, "max_turns": 8},
+    "policies": [{"name": "greedy"}, {"name": "idle"}, {"name": "ending:Ends", "label": "ends"}],
+}
 POLICY = """
 import os
+
+from ycbench_agents.base import policy_seed
 
 
 class Ends:
@@ -32,23 +29,10 @@ class Ends:
         self.seed = seed
 
     def act(self, observation):
-        if self.seed == 1:
+        if self.seed == policy_seed(1):
             os._exit(1)
         return "sim resume"
 """
-
-
-class _Nobody:
-    """Watches nothing."""
-
-    def begin(self, costs: object, *, reused: int, tried_again: int) -> None:
-        del costs, reused, tried_again
-
-    def end(self, key: EpisodeKey, failure: EpisodeFailure | None) -> None:
-        del key, failure
-
-    def tell(self, message: str) -> None:
-        del message
 
 
 @attrs.frozen
@@ -57,18 +41,15 @@ class Field:
 
     folder: Path
 
-    def play(self, pool: Pool, name: str) -> PlayedEvaluation:
+    def play(self, name: str, backend: BackendName = "processes", address: str | None = None) -> Evaluation:
         """Play the suite into a folder of its own."""
-        loaded = load_suite(self.folder / "cluster.toml", lambda source: load_config(source, environ={}), {})
-        [preset] = loaded.suite.presets
-        players = {(each.label, preset.label): scripted_player(each, preset.config) for each in loaded.suite.policies}
-        folder = EvaluationFolder(self.folder / name)
-        return evaluate(EvaluationPlan(loaded, players, folder, import_path=str(self.folder)), pool, _Nobody())
+        return play_suite(SUITE, self.folder / name, workers=2, backend=backend, address=address)
 
-    def assert_plays_as_here(self, pool: Pool) -> None:
+    def assert_plays_as_here(self, backend: BackendName, address: str | None = None) -> None:
         """Play on a cluster and on this machine, and compare the results byte for byte."""
-        there, here = self.play(pool, "there"), self.play(Pool(2), "here")
-        assert [(each.key.policy, each.status) for each in there.evaluation.episodes] == [
+        there = self.play("there", backend, address)
+        self.play("here")
+        assert [(each.key.policy, each.status) for each in there.episodes] == [
             ("greedy", "finished"),
             ("greedy", "finished"),
             ("idle", "finished"),
@@ -76,7 +57,6 @@ class Field:
             ("ends", "failed"),
             ("ends", "finished"),
         ]
-        assert len(here.evaluation.measures()) == 5
         first, second = ((self.folder / name / "results.json").read_bytes() for name in ("there", "here"))
         assert first == second
 
@@ -88,7 +68,6 @@ def process_state_is_left_alone() -> None:
 
 @pytest.fixture
 def field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Field:
-    (tmp_path / "cluster.toml").write_text(SUITE, "utf-8")
     (tmp_path / "ending.py").write_text(POLICY, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return Field(tmp_path)

@@ -8,8 +8,6 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from ycbench_agents.evaluation.backend import Pool  # noqa: E402 -- only where there is Dask
-
 if TYPE_CHECKING:
     from conftest import Field
 
@@ -17,4 +15,4 @@ if TYPE_CHECKING:
 def test_a_suite_is_played_by_dask_as_by_processes_and_a_worker_that_ends_costs_one_episode(field: Field) -> None:
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster:
-        field.assert_plays_as_here(Pool(2, "dask", cluster.scheduler_address))
+        field.assert_plays_as_here("dask", cluster.scheduler_address)

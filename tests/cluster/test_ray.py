@@ -11,8 +11,6 @@ import pytest
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told that this was run
 ray = pytest.importorskip("ray")
 
-from ycbench_agents.evaluation.backend import Pool  # noqa: E402 -- only where there is Ray
-
 if TYPE_CHECKING:
     from conftest import Field
 
@@ -26,4 +24,4 @@ def cluster() -> Iterator[None]:
 
 @pytest.mark.usefixtures("cluster")
 def test_a_suite_is_played_by_ray_as_by_processes_and_a_worker_that_ends_costs_one_episode(field: Field) -> None:
-    field.assert_plays_as_here(Pool(2, "ray"))
+    field.assert_plays_as_here("ray")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ycbench_agents.records import RunRecord, TurnRecord, read_run
-from ycbench_agents.records.record import turn_differences
+from ycbench_agents.runs import Run, TurnRecord, read_run
+from ycbench_agents.runs.run import turn_differences
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def killed_run(command: list[str], folder: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-def the_run(folder: Path) -> RunRecord:
+def the_run(folder: Path) -> Run:
     (path,) = folder.glob("*/run.json")
     return read_run(path.parent)
 
@@ -102,7 +102,7 @@ def test_the_turns_of_a_real_model_survive_a_kill(style: str, base_url: str, tmp
     assert f"{TURNS} turns, all as recorded" in replayed.stdout
 
 
-def check_usage(record: RunRecord, turns: list[TurnRecord]) -> None:
+def check_usage(record: Run, turns: list[TurnRecord]) -> None:
     """The model's own counts are known in every turn, and the window keeps the prompt in the model's context."""
     totals = record.outcome.totals
     for name in ("prompt_tokens", "completion_tokens"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ycbench_agents import DeliberatingPolicy, PolicyStoppedError, rollout
-from ycbench_agents.records import RunPlan, play_run_sync, read_run, replay_run
+from ycbench_agents.runs import Run, RunIdentity, play_run, read_run, replay_run
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_env import YCBenchEnv
 
@@ -69,15 +69,15 @@ def test_a_line_in_another_encoding_is_asked_for_again() -> None:
     assert "type it again" in person.shown[-1]
 
 
-def plan(folder: Path, person: Person) -> RunPlan:
-    return RunPlan(folder=folder, config="default", seed=1, policy=person.policy(), name="human", max_turns=3)
+def played(folder: Path, person: Person) -> Run:
+    return play_run(folder, RunIdentity.of("default", 1, "human", settings={}, max_turns=3), person.policy())
 
 
 def test_a_recorded_run_goes_on_later_without_asking_again(tmp_path: Path) -> None:
-    play_run_sync(plan(tmp_path, Person("task list", "", "sim resume", "", "half a turn")))
+    played(tmp_path, Person("task list", "", "sim resume", "", "half a turn"))
     assert read_run(tmp_path).outcome.status == "stopped"
     person = Person("company status", "")
-    play_run_sync(plan(tmp_path, person))
+    played(tmp_path, person)
     assert person.prompts == ["turn 3> ", "... "]
     assert [turn.action for turn in read_run(tmp_path).turns()] == ["task list", "sim resume", "company status"]
     assert replay_run(tmp_path, Person().policy()).is_equal

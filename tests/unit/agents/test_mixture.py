@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ycbench_agents import PolicyError, PolicyStoppedError, make_policy, rollout
-from ycbench_agents.records import RunPlan, play_run_sync, read_run, replay_run
+from ycbench_agents.runs import Run, RunIdentity, play_run, read_run, replay_run
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_agents.scripted.random import RandomPolicy
@@ -167,8 +167,9 @@ def test_all_policies_that_parameters_name_are_told_at_any_depth() -> None:
 # ---- recorded runs
 
 
-def plan(folder: Path, policy: MixturePolicy, max_turns: int = 40) -> RunPlan:
-    return RunPlan(folder=folder, config="default", seed=1, policy=policy, name="mixture", max_turns=max_turns)
+def played(folder: Path, policy: MixturePolicy, max_turns: int = 40) -> Run:
+    identity = RunIdentity.of("default", 1, "mixture", settings={}, max_turns=max_turns)
+    return play_run(folder, identity, policy)
 
 
 def person(*lines: str) -> HumanPolicy:
@@ -187,9 +188,9 @@ def nested(*lines: str) -> MixturePolicy:
 
 
 def test_a_record_tells_whose_each_turn_was_and_can_be_resumed_and_replayed(tmp_path: Path) -> None:
-    play_run_sync(plan(tmp_path, nested("task list", "")))
+    played(tmp_path, nested("task list", ""))
     assert read_run(tmp_path).outcome.status == "stopped"
-    play_run_sync(plan(tmp_path, nested(*["company status", ""] * 40)))
+    played(tmp_path, nested(*["company status", ""] * 40))
     turns = list(read_run(tmp_path).turns())
     assert len(turns) >= 20
     by = {str((turn.trace or {})["played_by"]): turn.action for turn in turns}
@@ -203,13 +204,13 @@ def test_a_recorded_mixture_plays_what_it_plays_unrecorded(tmp_path: Path) -> No
     def policy() -> MixturePolicy:
         return MixturePolicy("random", Says("market browse"), 0.3)
 
-    play_run_sync(plan(tmp_path, policy(), 60))
+    played(tmp_path, policy(), 60)
     recorded = tuple(turn.action for turn in read_run(tmp_path).turns())
     assert recorded == rollout(YCBenchEnv(), policy(), 1, max_turns=60).actions
 
 
 def test_a_record_of_other_draws_is_refused(tmp_path: Path) -> None:
-    play_run_sync(plan(tmp_path, mixed(0.5)))
+    played(tmp_path, mixed(0.5))
     report = replay_run(tmp_path, mixed(0.0))
     assert any("played_by: got 'other' from the record, expected 'policy'" in line for line in report.differences)
 

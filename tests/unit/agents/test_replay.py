@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ycbench_agents import PolicyStoppedError, make_policy, rollout
-from ycbench_agents.records import RunPlan, play_run_sync, read_run
+from ycbench_agents.runs import RunIdentity, play_run
 from ycbench_agents.scripted import replay
 from ycbench_agents.scripted.replay import ReplayPolicy, read_turns, write_turns
 from ycbench_env import YCBenchEnv
@@ -160,10 +160,9 @@ def test_what_never_ends_or_unpacks_to_too_much_is_refused(tmp_path: Path, monke
 
 
 def test_a_run_is_played_again_from_its_folder_and_from_its_file_of_turns(tmp_path: Path) -> None:
-    plan = RunPlan(folder=tmp_path / "run", config="default", seed=3, policy=make_policy("greedy"), name="greedy")
-    play_run_sync(plan)
-    recorded = tuple(turn.action for turn in read_run(plan.folder).turns())
-    for path in (plan.folder, str(plan.folder / "turns.jsonl")):
+    run = play_run(tmp_path / "run", RunIdentity.of("default", 3, "greedy", settings={}), make_policy("greedy"))
+    recorded = tuple(turn.action for turn in run.turns())
+    for path in (run.folder, str(run.folder / "turns.jsonl")):
         trajectory = played(ReplayPolicy(path), 3)
         assert trajectory.actions == recorded
         assert trajectory.final_funds_cents == -1_630_305

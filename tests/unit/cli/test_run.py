@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ycbench_agents.base import JsonObject
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation.factory import Trusted, require_trust
 from ycbench_agents.registry import PolicyError
@@ -120,7 +122,7 @@ def test_keys_go_only_to_servers_that_are_trusted(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
     monkeypatch.setenv("MY_API_KEY", "sk-0123456789abcdef0123")
 
-    def identity(**settings: str) -> RunIdentity:
+    def identity(**settings: Any) -> RunIdentity:  # noqa: ANN401 -- settings of a model
         return RunIdentity.of("default", 1, "llm", make_llm_policy("m", **settings))
 
     far = {"base_url": "http://far.example/v1"}
@@ -136,10 +138,11 @@ def test_keys_go_only_to_servers_that_are_trusted(monkeypatch: pytest.MonkeyPatc
 
 
 def test_files_that_a_record_replays_are_opened_only_when_trusted() -> None:
-    for name, parameters in (
+    rows: list[tuple[str, JsonObject]] = [
         ("replay", {"path": "/etc/passwd"}),
         ("mixture", {"policy": "replay", "policy_parameters": {"path": "/etc/passwd"}}),
-    ):
+    ]
+    for name, parameters in rows:
         identity = RunIdentity.of("default", 1, name, settings={"parameters": parameters})
         with pytest.raises(PolicyError, match="would run replay"):
             require_trust(identity, Trusted(), "x")
