@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = {"README.md", "docs/classic.md", "docs/evaluation.md", "docs/policies.md", "docs/report.md"}  # years and suites
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SHOWN = {"json", "text", "toml", ""}  # to look at, not to run
+SHOWN = {"json", "text", ""}  # to look at, not to run
+NOT_RUN = re.compile(r"^(make|uv|pip|\S*/pip|vllm|ollama|llama-server) .*$", re.MULTILINE)  # installing, other servers
 ADDRESS = re.compile(r"https?://[\w.-]+(?::\d+)?(?:/\w+)*/v1\b")
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
@@ -28,14 +29,15 @@ module = types.ModuleType("page"); sys.modules["page"] = module; servers = []
 try:
     for number, language, text in json.loads(pathlib.Path(sys.argv[1]).read_text()):
         print(f"--- block at line {number}", file=sys.stderr, flush=True)
-        if language == "python":
-            if name := re.match(r"# (\w+\.py)\n", text):
-                pathlib.Path(name[1]).write_text(text)
+        if name := re.match(r"# ([\w./-]+\.(?:py|toml))\n", text):  # a file of the reader's own
+            pathlib.Path(name[1]).parent.mkdir(parents=True, exist_ok=True)
+            pathlib.Path(name[1]).write_text(text)
+        elif language == "python":
             exec(compile(text, f"block at line {number}", "exec"), vars(module))
         elif language == "pycon":
             test = doctest.DocTestParser().get_doctest(text, vars(module), "block", None, number)
             assert not doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False).failed
-        else:
+        elif language in ("console", "sh"):
             for name, value in re.findall(r"^export (\w+)=(\S+)$", text, re.MULTILINE):
                 os.environ[name] = value
             few = {"YCBENCH_LOOP__MAX_TURNS": "3"} if "llm" in text or "--model" in text else {}
@@ -65,9 +67,8 @@ def blocks_of(page: Path) -> list[tuple[int, str, str]]:
 
 
 def runnable(text: str, url: str) -> str:
-    """The text of a block with the test's server, without what installs, and with short searches."""
-    text = re.sub(r"^(make|uv|pip|\S*/pip) .*$", ":", text, flags=re.MULTILINE)
-    return re.sub(r"--budget \d+", "--budget 1", ADDRESS.sub(url, text))
+    """The text of a block with the test's server, without lines that install or serve, and with short searches."""
+    return re.sub(r"--budget \d+", "--budget 1", NOT_RUN.sub(":", ADDRESS.sub(url, text)))
 
 
 @pytest.fixture
