@@ -2,7 +2,7 @@
 
 Linux forks this process; elsewhere, and on the machines of a cluster, whose processes have threads, a new one begins. A
 policy that raises, hangs, takes too much memory or ends its process costs its own episode and is named. This is no
-fence against a policy that attacks the evaluation (docs/security.md).
+fence against a policy that attacks the evaluation (docs/threat_model.md).
 """
 
 from __future__ import annotations
