@@ -1,6 +1,6 @@
 """The errors that this package raises, and the one warning; a programmer's mistakes only.
 
-Whatever an agent says is answered by the environment and never raises (see ``ycbench_env.env``).
+An agent's text never raises: the environment answers it (see ``ycbench_env.env``).
 """
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Spaces of texts: what an agent may say, and what it may be shown. Source: docs/commands.md."""
+"""Spaces of texts: actions and observations. Source: docs/commands.md."""
 
 from __future__ import annotations
 

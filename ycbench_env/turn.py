@@ -55,7 +55,7 @@ class PlayedTurn:
 
 
 def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None = None) -> PlayedTurn:
-    """Return what a turn does to a state; never raises on what an agent says.
+    """Return the state and the report after a turn; no text of an agent raises.
 
     Args:
         state: The state before the turn.

@@ -43,7 +43,7 @@ CLIENT_NAMES: Final = (
 """The pool from which a world's clients are sampled (Y-2.3)."""
 
 OWN_STATUSES: Final = ("planned", "active", "completed_success", "completed_fail", "cancelled")
-"""What can become of an accepted task, in the order of its life."""
+"""Statuses of an accepted task, in the order of its life."""
 
 LEDGER_CATEGORIES: Final = ("monthly_payroll", "task_reward", "task_fail_penalty")
 """Kinds of ledger rows."""

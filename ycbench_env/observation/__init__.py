@@ -1,4 +1,4 @@
-"""What an agent may see: the observation function and the answers to commands, pure functions of state.
+"""The observation function and the answers to commands, pure functions of state.
 
 Nothing here reads a field marked "Hidden.".
 """

@@ -1,4 +1,4 @@
-"""What each command answers: plain JSON values made from what an agent may see. Source: answers.
+"""The answer to each command: plain JSON values made from visible fields. Source: answers.
 
 Nothing in this package reads a field marked "Hidden.". Every call makes fresh objects.
 """
@@ -129,8 +129,8 @@ def _employee_list(state: State) -> tuple[JsonObject, str]:
         row = employee.profile() if with_rates else employee.head()
         row["active_tasks"] = tasks
         rows.append(row)
-        told = employee.profile_json if with_rates else employee.head_json
-        rows_json.append(f'{told[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
+        line = employee.profile_json if with_rates else employee.head_json
+        rows_json.append(f'{line[:-1]},"active_tasks":{to_json(tasks) if tasks else "[]"}}}')
     count = len(rows)
     return {"count": count, "employees": rows}, f'{{"count":{count},"employees":[{",".join(rows_json)}]}}'
 
@@ -341,8 +341,8 @@ def _resumed(state: State, before: State, outcome: Outcome) -> tuple[JsonObject,
         "horizon_reached": state.terminal_reason == "horizon_end",
         "terminal_reason": state.terminal_reason,
     }
-    told = ",".join([wake_json(event) for event in events])
-    output_json = to_json(output).replace('"wake_events":[]', f'"wake_events":[{told}]')
+    wakes = ",".join([wake_json(event) for event in events])
+    output_json = to_json(output).replace('"wake_events":[]', f'"wake_events":[{wakes}]')
     output["wake_events"] = [wake_event(event) for event in events]
     return output, output_json
 

@@ -1,4 +1,4 @@
-"""Events as an agent is told of them. Source: answers (wake events)."""
+"""Events as JSON for the agent. Source: answers (wake events)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def wake_event(event: Event) -> JsonObject:
 
 @lru_cache(maxsize=32)
 def wake_json(event: Event) -> str:
-    """Return an event as JSON; remembered, since the answer and the events of a turn both tell of it."""
+    """Return an event as JSON; remembered, since both the answer and the events of a turn contain it."""
     if isinstance(event, TaskCompleted):
         return _completed_json(event)
     return to_json(wake_event(event))

@@ -1,4 +1,4 @@
-"""What a turn reports: the answers to its commands, the events since the last turn, and the info of a step.
+"""The report of a turn: the answers to its commands, the events since the last turn, and the info of a step.
 
 Source: Y-9.
 """
@@ -66,7 +66,7 @@ class Answer:
 
 @attrs.frozen(slots=False)
 class TurnReport:
-    """What the observation after a turn tells besides the state.
+    """Everything besides the state that the observation after a turn contains.
 
     Args:
         answers: One for each command, in order.
@@ -146,7 +146,7 @@ class Info(TypedDict):
         invalid_commands: How many of the commands were not grammatical.
         forced_advance: Whether the environment moved time by itself.
         terminal_reason: bankruptcy, horizon_end or max_turns; None while the episode goes on.
-        run_seed: Seed of this episode's market, for records; no agent should be told.
+        run_seed: Seed of this episode's market, for records; keep it from agents.
     """
 
     results: list[Result]

@@ -24,7 +24,7 @@ _FLOAT64: Final = np.dtype(np.float64)
 
 
 class Observation(TypedDict):
-    """What an agent is given; arrays have shape () and are fresh each time.
+    """The observation; arrays have shape () and are fresh each time.
 
     Args:
         turn: Number of the turn to be played next, from 1; int64.

@@ -1,4 +1,4 @@
-"""What every environment of this contract must do, as checks that a user can run on any of them.
+"""The contract of an environment, as checks that a user can run on any of them.
 
 Example:
     >>> import gymnasium, ycbench_env
@@ -31,7 +31,7 @@ EnvFactory: TypeAlias = "Callable[[], gym.Env[Any, Any]]"
 """Makes a fresh environment of the contract, wrapped or not."""
 
 Transition: TypeAlias = "tuple[Any, Any, Any, Any, dict[str, Any]]"
-"""What ``step`` returns."""
+"""The result of ``step``."""
 
 _INFO_KEYS: Final = frozenset(
     (
@@ -150,7 +150,7 @@ def _check_play(make_env: EnvFactory, seed: int, turns: int) -> list[object]:
         transition = env.step(turn)
         where = f"seed {seed}, turn {number} ({turn!r})"
         _check_transition(env, before, transition, where)
-        if env is env.unwrapped:  # a wrapper may tell something of some turns only
+        if env is env.unwrapped:  # a wrapper may add keys in some turns only
             changed = sorted(keys ^ set(transition[4]))
             require(not changed, f"{where}: info differs in {changed} from the info of reset")
         script.append(turn)

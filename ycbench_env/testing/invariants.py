@@ -1,7 +1,7 @@
-"""What holds in every state, at the start of an episode, and between the states before and after a turn.
+"""Invariants: what holds in every state, at the start of an episode, and between the states before and after a turn.
 
 All functions return nothing and raise AssertionError with what is wrong. They compute nothing the way the library
-does: they compare what is told with what was done, under any combination of the settings.
+does: they compare reports with effects, under any combination of the settings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEXT: Final = {
     "planned": {"planned", "active", "cancelled"},
     "active": {"active", "cancelled", "completed_success", "completed_fail"},
 }
-"""What a status may become in one command; all others are final."""
+"""Statuses that may follow a status in one command; all others are final."""
 
 _STORED_E4: Final = 1  # what storing with 4 places may add to a rate
 
@@ -255,7 +255,7 @@ def acceptable(state: State, task: MarketTask) -> bool:
     return reached >= task.required_prestige * 1000 and trust >= task.required_trust * 1000
 
 
-# ---- assertions that say where two values differ; they hold under python -O too
+# ---- assertions that name the place where two values differ; they hold under python -O too
 
 _MOST_SHOWN = 200  # characters of a value in a message
 _MOST_LISTED = 5  # differences in a message

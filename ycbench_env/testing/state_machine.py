@@ -186,7 +186,7 @@ class YCBenchMachine(RuleBasedStateMachine):
     @precondition(goes_on)
     @rule(action=hostile_actions() | hostile_texts() | st.sampled_from(REFUSED))
     def be_hostile(self, action: object) -> None:
-        """Say what no environment should be told."""
+        """Send hostile text."""
         self.play(action)
 
     @precondition(goes_on)
@@ -317,19 +317,19 @@ def machine_for(config: ConfigSource) -> type[YCBenchMachine]:
 
 
 def _check_texts(observation: Any, info: dict[str, Any]) -> None:  # noqa: ANN401 -- a wrapper's
-    """Check that the JSON texts say what info says, unless they are cut."""
+    """Check that the JSON texts equal info, unless they are cut."""
     require_equal(json.loads(observation["events"]), info["events"], "events as text")
     require_equal(json.loads(json.dumps(info, allow_nan=False)), info, "info through JSON")
-    told = json.loads(observation["results"])
+    shown = json.loads(observation["results"])
     full: Any = [{**result, "command": cut_text(result["command"], MAX_COMMAND_ECHO)} for result in info["results"]]
     if len(to_json(full)) <= MAX_JSON_LENGTH - _ROOM_FOR_MARK:
-        require_equal(told, full, "results as text")
+        require_equal(shown, full, "results as text")
     else:
         require("cut" in observation["results"], "results were cut without a mark")
 
 
 def _check_counts(observation: Any, state: State) -> None:  # noqa: ANN401 -- a wrapper's
     statuses = [task.status for task in state.tasks]
-    told = [int(observation[key]) for key in ("active_tasks", "planned_tasks", "employees", "funds_cents", "turn")]
+    shown = [int(observation[key]) for key in ("active_tasks", "planned_tasks", "employees", "funds_cents", "turn")]
     counts = [statuses.count("active"), statuses.count("planned"), len(state.employees)]
-    require_equal(told, [*counts, state.funds_cents, state.turns_played + 1], "figures of the observation")
+    require_equal(shown, [*counts, state.funds_cents, state.turns_played + 1], "figures of the observation")

@@ -193,7 +193,7 @@ def _complete(draft: Draft, index: int) -> None:
     success = draft.now_us <= task.deadline_us
     draft.active.remove(index)
     draft.just_completed.append(index)
-    # What it reached by now is still told, after the completions; what it would have reached later never is.
+    # A milestone that is due now is still reported, after the completions; later ones never are.
     still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
     draft.change_status(
         index,

@@ -1,4 +1,4 @@
-"""What each command does to the world; a refused command leaves the very same state. Source: Y-4, K-2."""
+"""The effect of each command on the world; a refused command leaves the very same state. Source: Y-4, K-2."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _asked(state: State, command: object) -> Outcome:
     """Leave the state as it is: a question is answered by the observation.
 
     Raises:
-        TypeError: It is no command at all, which only a program can say.
+        TypeError: It is no command at all: a mistake of the calling program.
     """
     if not isinstance(command, _COMMANDS):
         msg = f"command: got {type(command).__name__}, expected a Command such as Resume(); for text use play_turn"
@@ -72,7 +72,7 @@ def _asked(state: State, command: object) -> Outcome:
 
 
 def _accept(state: State, task_id: str) -> Outcome:
-    """Take a task from the market, which replaces it at once unless ``refill_at`` says later.
+    """Take a task from the market, which replaces it at once unless ``refill_at`` is later.
 
     Source: Y-4.1, Y-2.5, X-1, X-4, K-2.1.
     """
@@ -145,8 +145,8 @@ def _gate_refusal(state: State, offer: MarketTask) -> str | None:
     low = [domain for domain in sorted(offer.domains) if counted[domain] < needed * 1000]
     if low:
         any_will_do = state.config.world.prestige_gate == "highest"
-        told = range(len(DOMAINS)) if any_will_do else low
-        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in told)
+        listed = range(len(DOMAINS)) if any_will_do else low
+        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in listed)
         where = " in any one domain" if any_will_do else ""
         return f"{offer.task_id} requires prestige {needed}{where}; got {levels}"
     client = state.client_of(offer)
@@ -248,7 +248,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
 
 
 def _resume(state: State) -> Outcome:
-    """Move time to the next event; refused with nothing active where the rules say so. Source: Y-4.5, K-2.4."""
+    """Move time to the next event; refused with nothing active (``resume_requires_active_task``). Source: Y-4.5, K-2.4."""
     if not state.active_indices and state.config.world.resume_requires_active_task:
         return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
     return advance(state)

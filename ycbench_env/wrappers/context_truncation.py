@@ -35,7 +35,7 @@ __all__ = [
 T = TypeVar("T")
 
 DEFAULT_KEEP_TURNS: Final = 20
-"""How many turns stay when nothing else is said."""
+"""Turns that stay by default."""
 
 _BYTES_PER_TOKEN: Final = 4
 
@@ -93,7 +93,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def gone_marker(dropped: int) -> str:
-    """Return one line that says how many earlier turns are gone; the empty text for 0."""
+    """Return one line with the number of earlier turns that are gone; the empty text for 0."""
     if not dropped:
         return ""
     return "[1 earlier turn is gone]" if dropped == 1 else f"[{dropped} earlier turns are gone]"
@@ -171,7 +171,7 @@ def turn_text(number: int, info: Info) -> str:
         lines.extend((f"> {cut_text(result['command'], MAX_COMMAND_ECHO)}", to_json(result["output"])))
     if not info["results"]:
         lines.append("(no command)")
-    if info["forced_advance"]:  # no answer tells of it, and the status does so for one turn only
+    if info["forced_advance"]:  # no answer contains it, and the status does for one turn only
         lines.append(f"Time was moved on by itself: {to_json(list(info['events']))}")
     return cut_text("\n".join(lines), MAX_TURN_LENGTH)
 
@@ -193,7 +193,7 @@ def window_text(view: Window[TurnText]) -> str:
 
 
 class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Shows the last whole turns, commands and answers, and says how many earlier ones are gone.
+    """Shows the last whole turns, commands and answers, and counts the earlier ones that are gone.
 
     The window comes as ``observation["window"]``, and ``observation["text"]`` becomes the window, then the status and
     events of now, then the notes of a scratchpad. The turn just played is the window's last turn; where it is not in
@@ -279,8 +279,8 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         notes = notes_section(observation.get("notes", ""))
         status = status_text(observation["text"].removesuffix(notes))
         text = f"{shown}\n{status}{notes}"
-        told = observation["results"] if self._view.turns else "[]"
-        return {**observation, "results": told, "text": text, "window": shown}
+        results = observation["results"] if self._view.turns else "[]"
+        return {**observation, "results": results, "text": text, "window": shown}
 
 
 def _room(keep_turns: int | None) -> int:

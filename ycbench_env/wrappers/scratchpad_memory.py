@@ -19,7 +19,7 @@ from ycbench_env.wrappers.text_observation import checked_spaces, text_length
 __all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes", "notes_section"]
 
 DEFAULT_MAX_LENGTH: Final = 32_768
-"""Longest notes, in characters, when nothing else is said."""
+"""Longest notes by default, in characters."""
 
 _HEADING: Final = "\nScratchpad:\n"
 

@@ -15,7 +15,7 @@ __all__ = ["TextObservation", "checked_spaces", "text_length"]
 
 
 class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
-    """Makes the observation one text, all that an agent is told, for those that read nothing else.
+    """Makes the observation one text with everything in it, for agents that read nothing else.
 
     It goes around the other wrappers, since they add to a dict; what they add to its text is there.
     """
