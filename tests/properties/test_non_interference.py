@@ -126,26 +126,6 @@ def test_the_order_of_clients_in_the_world_shows_nowhere(data: st.DataObject) ->
     assert seen(data.draw(reshuffled_clients(state))) == seen(state)
 
 
-@settings(max_examples=30)
-@given(data=st.data())
-def test_accepting_a_first_task_of_a_client_does_not_tell_its_loyalty(data: st.DataObject) -> None:
-    state = data.draw(st.builds(played, st.integers(0, 3), st.just(0)))
-    fresh = {client.name for client in state.clients if client.trust_milli == 0}
-    offers = [task.task_id for task in state.market if task.client_name in fresh and task.required_prestige == 1][:8]
-    loyalties = data.draw(st.lists(st.integers(-1_000, 1_000), min_size=6, max_size=6))
-    clients = tuple(
-        evolve(client, loyalty_milli=loyalty) for client, loyalty in zip(state.clients, loyalties, strict=True)
-    )
-    accepts = "\n".join(f"task accept --task-id {task_id}" for task_id in offers)
-    answers: list[Any] = []
-    for one in (state, evolve(state, clients=clients)):
-        env = YCBenchEnv(CONFIG)
-        env.set_state(one)
-        observation, *_, info = env.step(f"{accepts}\ntask list\nclient list\nclient history\nmarket browse")
-        answers.append((_plain(observation), info))
-    assert answers[0] == answers[1]
-
-
 # ---- skills, where a setting hides them
 
 

@@ -12,18 +12,15 @@ from hypothesis import strategies as st
 from ycbench_env.rules.clock import (
     DAY_US,
     HOUR_US,
-    Date,
     add_business,
-    add_years,
     business_us_between,
     civil_from_day,
     day_from_civil,
     is_weekday,
     next_business_instant,
-    payroll_instants,
     until_midnight_us_between,
 )
-from ycbench_env.rules.economy import boosted_rate, bumped_salary, inflated_quantity
+from ycbench_env.rules.economy import boosted_rate, inflated_quantity
 from ycbench_env.rules.number import NEVER, Ratio, round_double, round_half_even, stored
 from ycbench_env.rules.standing import (
     prestige_after_decay,
@@ -112,32 +109,6 @@ def test_the_civil_calendar_is_that_of_the_library_for_every_day_of_three_centur
         assert civil_from_day(day) == (date.year, date.month, date.day)
         assert day_from_civil(date.year, date.month, date.day) == day
         assert is_weekday(day) is (date.weekday() < 5)
-
-
-@given(st.dates(dt.date(1, 1, 1), dt.date(9898, 12, 31)), st.integers(1, 100))
-def test_the_same_day_some_years_later(date: dt.date, years: int) -> None:
-    try:
-        later = date.replace(year=date.year + years)
-    except ValueError:
-        later = dt.date(date.year + years, 2, 28)
-    found = add_years(date.toordinal() - EPOCH.toordinal(), years)
-    assert found == later.toordinal() - EPOCH.toordinal()
-    assert civil_from_day(found) == Date(later.year, later.month, later.day)
-
-
-@given(st.dates(dt.date(1950, 1, 1), dt.date(2150, 12, 31)), st.integers(1, 4), st.integers(0, 23))
-def test_every_month_has_one_payroll_on_its_first_weekday(date: dt.date, years: int, hour: int) -> None:
-    open_us = hour * HOUR_US
-    start_us = (date.toordinal() - EPOCH.toordinal()) * DAY_US + open_us
-    horizon_us = add_years(start_us // DAY_US, years) * DAY_US + open_us
-    expected = []
-    for index in range(12 * (years + 1) + 1):
-        month = date.month - 1 + index
-        day = dt.date(date.year + month // 12, month % 12 + 1, 1)
-        while day.weekday() >= 5:
-            day += dt.timedelta(days=1)
-        expected.append((day.toordinal() - EPOCH.toordinal()) * DAY_US + open_us)
-    assert payroll_instants(start_us, horizon_us, open_us) == [t for t in expected if start_us < t < horizon_us]
 
 
 # ----------------------------------------------------------------------------------------------------- business hours
@@ -294,14 +265,6 @@ def test_a_milestone_is_the_first_instant_at_which_the_summed_progress_reaches_i
         assert summed_progress(domains, den, found * Fraction(999_999, 1_000_000)) < goal
 
 
-@given(DOMAINS, st.integers(1, 500))
-def test_the_last_milestone_and_completion_coincide(domains: list[tuple[int, int, int]], den: int) -> None:
-    rates = [rate for _, _, rate in domains]
-    required = [done + left for done, left, _ in domains]
-    milestone = milestone_work([done for done, _, _ in domains], required, rates, den, 1, 1)
-    assert in_hours(milestone) == exact_completion(domains, den)
-
-
 # ----------------------------------------------------------------------------------------- prestige, trust, skills, pay
 
 LEVELS = st.integers(0, 100_000)
@@ -351,11 +314,6 @@ def test_a_skill_grows_exactly_and_not_above_the_cap(rate: int, boost: int, cap:
     found = boosted_rate(rate, boost, cap)
     assert found == min(as_stored(exact, 10_000), cap)
     assert found >= min(rate, cap)
-
-
-@given(st.integers(0, 10**10), st.integers(0, 10**10), st.floats(0, 10), st.integers(0, 10**10))
-def test_a_raise_never_lowers_a_salary_nor_passes_the_cap(salary: int, midpoint: int, share: float, cap: int) -> None:
-    assert salary <= bumped_salary(salary, midpoint, share, cap) <= max(salary, cap)
 
 
 @given(

@@ -248,7 +248,7 @@ def _cancel(state: State, task_id: str) -> Outcome:
 
 
 def _resume(state: State) -> Outcome:
-    """Move time to the next event; refused with nothing active (``resume_requires_active_task``). Source: Y-4.5, K-2.4."""
+    """Move time to the next event; often refused with nothing active. Source: Y-4.5, K-2.4."""
     if not state.active_indices and state.config.world.resume_requires_active_task:
         return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
     return advance(state)

@@ -57,15 +57,6 @@ def test_ten_thousand_commands_in_a_turn_are_answered(env: Any) -> None:
     assert len(observation["results"]) <= MAX_JSON_LENGTH
 
 
-def test_the_longest_turn_that_is_carried_out_is_cut_with_a_count(env: Any) -> None:
-    commands = 6_000
-    observation, info = checked(env, "\n".join(["company status"] * commands))
-    assert [result["ok"] for result in info["results"]] == [True] * commands
-    told = json.loads(observation["results"])
-    assert told[-1] == {"cut_results": commands - len(told) + 1}
-    assert "characters and more]" in observation["text"]
-
-
 @pytest.mark.parametrize(
     "turn",
     [

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from ycbench_env import ConfigError, SeedError, YCBenchEnv
+from ycbench_env import SeedError, YCBenchEnv
 from ycbench_env.wrappers import ScratchpadMemory
 
 NO_SEEDS = (-1, np.int64(-1), True, False, np.bool_(True), 1.0, np.float64(1), "7", b"7", [7])  # noqa: FBT003 -- bools are no seeds
@@ -54,15 +54,6 @@ def test_unseeded_resets_after_a_seeded_one_are_reproducible_and_differ() -> Non
     assert len(set(sequences[0])) == 6
 
 
-def test_play_does_not_change_the_next_unseeded_world() -> None:
-    one, other = YCBenchEnv(), YCBenchEnv()
-    one.reset(seed=5)
-    other.reset(seed=5)
-    one.step("task accept --task-id Task-1; market browse")
-    one.action_space.sample()
-    assert one.reset() == other.reset()
-
-
 def test_global_generators_are_not_touched() -> None:
     def drawn() -> tuple[object, str]:
         return random.getstate(), repr(np.random.get_state())  # noqa: NPY002 -- the global one is what is looked at
@@ -99,28 +90,3 @@ def test_a_reset_equals_a_new_instance(seed: int) -> None:
     for turn in ("scratchpad read; task list; finance ledger; client history", "", "", "", "", "report monthly"):
         assert used.step(turn) == new.step(turn)
     assert used.unwrapped.get_state() == new.unwrapped.get_state()  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_with_the_carry_over_only_the_notes_differ() -> None:
-    used, new = ScratchpadMemory(YCBenchEnv()), ScratchpadMemory(YCBenchEnv())
-    play_to_bankruptcy(used)
-    notes = used.notes
-    kept, info = used.reset(seed=4, options={"keep_scratchpad": True})
-    fresh, fresh_info = new.reset(seed=4)
-    assert notes.startswith("note0\nnote1\n")
-    assert kept["notes"] == notes
-    assert kept["text"] == f"{fresh['text']}\nScratchpad:\n{notes}"
-    assert info == fresh_info
-    assert {k: v for k, v in kept.items() if k not in {"notes", "text"}} == {
-        k: v for k, v in fresh.items() if k not in {"notes", "text"}
-    }
-    assert int(kept["turn"]) == 1
-    assert used.unwrapped.get_state() == new.unwrapped.get_state()  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_an_option_that_nobody_knows_is_refused_and_the_episode_goes_on() -> None:
-    env = YCBenchEnv()
-    env.reset(seed=1)
-    with pytest.raises(ConfigError, match=r"got \['keep_scratchpad'\], expected none; is a wrapper missing"):
-        env.reset(seed=2, options={"keep_scratchpad": True})
-    assert env.step("company status")[4]["run_seed"] == 1

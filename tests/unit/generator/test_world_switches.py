@@ -83,35 +83,6 @@ def test_the_first_tasks_stand_on_the_ladder_and_the_others_draw(
 # ------------------------------------------------------------------------------------------- order and choice of draws
 
 
-def test_prestige_is_drawn_before_or_after_domains_and_work() -> None:
-    dist = {
-        "required_prestige": {"type": "uniform", "low": 2, "high": 9},
-        "required_qty": {"type": "uniform", "low": 100, "high": 900},
-        "reward_funds_cents": {"type": "uniform", "low": 10_000, "high": 900_000},
-    }
-    world = {"market_prestige_ladder": [], "num_clients": 0, "dist": dist}
-    first = initial_state(tiny_config(task_draw_order="prestige_first", **world), 1).market[0]
-    rng = generator_of(1, "task_1")
-    assert first.required_prestige == int(rng.uniform(2, 9))
-    assert (first.domains, first.quantities) == ((rng.choice(range(4)),), (int(rng.uniform(100, 900)),))
-    assert first.reward_cents == int(rng.uniform(10_000, 900_000))
-
-    last = initial_state(tiny_config(task_draw_order="requirements_first", **world), 1).market[0]
-    rng = generator_of(1, "task_1")
-    assert (last.domains, last.quantities) == ((rng.choice(range(4)),), (int(rng.uniform(100, 900)),))
-    assert last.required_prestige == int(rng.uniform(2, 9))
-    assert last.reward_cents == int(rng.uniform(10_000, 900_000))
-
-
-@pytest.mark.parametrize("sampling", ["uniform", "specialty_first"])
-def test_a_number_of_domains_that_is_rounded_up_to_five_is_four(sampling: str) -> None:
-    # Clamped to 4.99999 and then rounded to 4 places, as Y-1.2 has it.
-    count = {"type": "normal", "mean": 20, "stdev": 1, "low": 1, "high": 4.99999}
-    config = tiny_config(task_domain_sampling=sampling, num_market_tasks=30, dist={"domain_count": count})
-    counts = {len(task.domains) for task in initial_state(config, 1).market}
-    assert counts == {4}
-
-
 # ------------------------------------------------------------------------------------------------------- no clients
 
 

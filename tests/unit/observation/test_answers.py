@@ -19,7 +19,7 @@ from ycbench_env.testing.tiny import (
     tiny_task,
 )
 from ycbench_env.text import Json, JsonObject
-from ycbench_env.transition import advance, transition
+from ycbench_env.transition import transition
 from ycbench_env.types.command import (
     AcceptTask,
     AssignTask,
@@ -103,16 +103,6 @@ def test_there_is_no_runway_without_a_payroll(staff: list[Employee]) -> None:
     assert (output["monthly_payroll_cents"], output["risk"]) == (0, {"months_runway": None, "bankrupt": False})
 
 
-def test_the_next_payroll_is_the_next_one_charged_and_null_after_the_last() -> None:
-    saturday = tiny_state(tiny_config(sim={"start_date": "2025-02-01"}))
-    assert ask(saturday, CompanyStatus())["next_payroll"] == "2025-02-03T09:00:00"
-    state = tiny_state()
-    for _ in range(10):
-        state = advance(state).state
-    assert ask(state, CompanyStatus())["next_payroll"] == "2025-12-01T09:00:00"
-    assert ask(advance(state).state, CompanyStatus())["next_payroll"] is None
-
-
 def test_the_listing_of_employees() -> None:
     staff = [
         tiny_employee(1, (1.005, 2.675, 10.0, 0.015), salary_cents=123_456),
@@ -133,17 +123,6 @@ def test_the_listing_of_employees() -> None:
     assert two["skill_rates"] == {"research": 3.33, "inference": 3.33, "data_environment": 3.34, "training": 0.0}
     assert one["active_tasks"] == ["Task-1"]
     assert two["active_tasks"] == ["Task-3", "Task-1"]
-
-
-def test_hidden_skills_are_left_out_of_the_listing_and_nothing_else_is() -> None:
-    hidden = tiny_config(skill_rates_visible=False)
-    state, open_state = (started(tiny_state(config), "Task-3", "Emp_2") for config in (hidden, tiny_config()))
-    expected = [
-        {key: value for key, value in row.items() if key != "skill_rates"}
-        for row in rows(ask(open_state, ListEmployees()), "employees")
-    ]
-    assert rows(ask(state, ListEmployees()), "employees") == expected
-    assert keys(expected[0]) == ["name", "tier", "salary_cents", "active_tasks"]
 
 
 # -------------------------------------------------------------------------------------------------------------- tasks
@@ -188,60 +167,11 @@ def test_the_list_of_own_tasks_has_the_newest_first() -> None:
     ]
 
 
-@pytest.mark.parametrize("status", ["planned", "active", "completed_success", "completed_fail", "cancelled"])
-def test_the_list_of_own_tasks_can_be_cut_to_a_status(status: str) -> None:
-    output = ask(varied(), ListTasks(status))
-    assert [row["status"] for row in rows(output, "tasks")] == [status]
-    assert output["count"] == 1
-    assert ask(tiny_state(), ListTasks(status)) == {"count": 0, "tasks": []}
-
-
-@pytest.mark.parametrize(
-    ("now", "at_risk"), [("2025-01-02 18:00", False), ("2025-01-02 18:00:00.000001", True), ("2025-01-02 10:00", False)]
-)
-def test_an_active_task_is_at_risk_after_its_deadline(now: str, at_risk: bool) -> None:
-    state = attrs.evolve(started(tiny_state(), "Task-1", "Emp_1"), now_us=instant(now))
-    (row,) = rows(ask(state, ListTasks()), "tasks")
-    assert (row["deadline"], row["at_risk"]) == ("2025-01-02T18:00:00", at_risk)
-
-
 INSPECTED = [
     "task_id", "title", "status", "client_name", "required_prestige", "required_trust", "reward_funds_cents",
     "reward_prestige_delta", "skill_boost_pct", "accepted_at", "deadline", "completed_at", "success", "progress_pct",
     "requirements", "assignments",
 ]  # fmt: skip
-
-
-def test_inspecting_a_listed_task_shows_what_the_market_knows() -> None:
-    market = [
-        tiny_task(
-            7, {"training": 333, "research": 200}, client=ADVERSARIAL, prestige=3, trust=2, delta=0.125, boost=0.1234
-        )
-    ]
-    output = ask(tiny_state(market=market), InspectTask("Task-7"))
-    assert list(output) == INSPECTED
-    assert output == {
-        "task_id": "Task-7",
-        "title": "Task-7",
-        "status": "market",
-        "client_name": ADVERSARIAL,
-        "required_prestige": 3,
-        "required_trust": 2,
-        "reward_funds_cents": 1_000_000,
-        "reward_prestige_delta": 0.125,
-        "skill_boost_pct": 0.1234,
-        "accepted_at": None,
-        "deadline": None,
-        "completed_at": None,
-        "success": None,
-        "progress_pct": 0.0,
-        "requirements": [
-            {"domain": "research", "required_qty": 200.0, "completed_qty": 0.0, "remaining_qty": 200.0},
-            {"domain": "training", "required_qty": 333.0, "completed_qty": 0.0, "remaining_qty": 333.0},
-        ],
-        "assignments": [],
-    }
-    assert keys(rows(output, "requirements")[0]) == ["domain", "required_qty", "completed_qty", "remaining_qty"]
 
 
 def test_inspecting_an_own_task_shows_its_real_work_and_team() -> None:
@@ -333,15 +263,6 @@ def test_the_history_of_a_client_counts_successes_and_failures_and_no_cancelled_
     ]  # fmt: skip
 
 
-def test_the_failure_rate_has_one_place() -> None:
-    state = started(tiny_state(), "Task-1", *BOTH)
-    task = attrs.evolve(state.tasks[0], completed_us=state.now_us, status="completed_success")
-    failed = attrs.evolve(task, status="completed_fail")
-    for tasks, expected in (((task, task, failed), 33.3), ((task, failed, failed), 66.7), ((failed,), 100.0)):
-        (row, _) = rows(ask(attrs.evolve(state, tasks=tasks), ClientHistory()), "client_history")
-        assert row["failure_rate_pct"] == expected
-
-
 # ----------------------------------------------------------------------------------------------- commands that change
 
 
@@ -354,12 +275,6 @@ def test_the_answer_to_an_acceptance_names_the_replacement() -> None:
         ("deadline", "2025-01-02T18:00:00"),
         ("replacement_task_id", "Task-2000"),
     ]
-
-
-def test_the_answer_to_an_acceptance_without_its_market_names_no_replacement() -> None:
-    before, after = tiny_state(market=[]), carried_out(tiny_state(), AcceptTask("Task-1"))
-    output = answer(before, AcceptTask("Task-1"), Outcome(after))
-    assert output["replacement_task_id"] is None
 
 
 def test_the_answer_to_an_assignment_tells_who_is_new() -> None:
@@ -445,18 +360,6 @@ def test_the_answer_to_a_resume_that_completes_a_task() -> None:
     }
 
 
-def test_the_answer_to_a_resume_that_meets_a_payroll_and_bankruptcy() -> None:
-    state = started(
-        tiny_state(employees=[tiny_employee(1, 0.0), tiny_employee(2)], funds_cents=199_999), "Task-1", "Emp_1"
-    )
-    output = ask(state, Resume())
-    assert list(output) == RESUMED
-    assert (output["events_processed"], output["payrolls_applied"], output["balance_delta"]) == (1, 1, -200_000)
-    assert output["wake_events"] == [{"type": "monthly_payroll", "funds_after": -1}]
-    assert (output["checkpoint_event_type"], output["bankrupt"]) == ("monthly_payroll", True)
-    assert (output["horizon_reached"], output["terminal_reason"]) == (False, "bankruptcy")
-
-
 def test_the_answer_to_the_resume_that_reaches_the_horizon() -> None:
     state = started(tiny_state(employees=[tiny_employee(1, 0.0)]), "Task-1", "Emp_1")
     for _ in range(11):
@@ -465,12 +368,6 @@ def test_the_answer_to_the_resume_that_reaches_the_horizon() -> None:
     assert (output["old_sim_time"], output["new_sim_time"]) == ("2025-12-01T09:00:00", "2026-01-01T09:00:00")
     assert output["wake_events"] == [{"type": "horizon_end", "reached": True}]
     assert (output["bankrupt"], output["horizon_reached"], output["terminal_reason"]) == (False, True, "horizon_end")
-
-
-def test_a_resume_in_which_no_event_came_has_no_type() -> None:
-    state = started(tiny_state(), "Task-1", *BOTH)
-    output = answer(state, Resume(), Outcome(state))
-    assert (output["checkpoint_event_type"], output["events_processed"], output["wake_events"]) == (None, 0, [])
 
 
 @pytest.mark.parametrize(

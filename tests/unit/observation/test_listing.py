@@ -69,24 +69,6 @@ def test_the_best_paid_come_first_and_equal_rewards_by_slot() -> None:
     assert ids(browse(tiny_state(market=market))) == ["Task-3", "Task-1", "Task-5", "Task-9", "Task-2"]
 
 
-def test_pages_partition_the_market() -> None:
-    market = [tiny_task(number, reward_cents=500 + number % 3) for number in range(1, 24)]
-    state = tiny_state(market=market)
-    whole = ids(browse(state))
-    pages = [browse(state, BrowseMarket(limit=5, offset=offset)) for offset in range(0, 30, 5)]
-    assert [len(ids(page)) for page in pages] == [5, 5, 5, 5, 3, 0]
-    assert [task_id for page in pages for task_id in ids(page)] == whole
-    assert sorted(whole) == sorted(f"Task-{number}" for number in range(1, 24))
-    assert [(page["total"], page["limit"], page["offset"]) for page in pages] == [
-        (23, 5, offset) for offset in range(0, 30, 5)
-    ]
-
-
-def test_the_default_limit_is_the_configuration_s() -> None:
-    output = browse(tiny_state(tiny_config(market_browse_default_limit=3)))
-    assert (output["total"], output["limit"], len(ids(output))) == (4, 3, 3)
-
-
 @pytest.mark.parametrize(
     ("domain", "expected"),
     [

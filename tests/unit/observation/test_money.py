@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from ycbench_env.observation import answer
-from ycbench_env.testing.tiny import carried_out, instant, started, tiny_config, tiny_state
+from ycbench_env.testing.tiny import carried_out, instant, started, tiny_state
 from ycbench_env.text import JsonObject
 from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import FinanceLedger, ReportMonthly, Resume
@@ -123,14 +123,6 @@ def test_the_monthly_report_has_every_month_up_to_the_current_one() -> None:
         ],
     }
     assert list(rows(output, "months")[0]) == list(month("2025-01-01", 0, 0, 0))
-
-
-def test_months_without_bookings_are_reported_too() -> None:
-    state = tiny_state(tiny_config(num_employees=0), employees=[])
-    state = attrs.evolve(state, now_us=instant("2025-04-01 09:00"))
-    assert ask(state, ReportMonthly())["months"] == [
-        month(f"2025-0{number}-01", 0, 0, 10_000_000) for number in range(1, 5)
-    ]
 
 
 @pytest.mark.parametrize(

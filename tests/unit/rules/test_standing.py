@@ -7,19 +7,11 @@ from ycbench_env.rules.standing import (
     client_tier_index,
     has_room,
     is_adversarial,
-    prestige_after_decay,
     prestige_after_loss,
-    prestige_after_success,
     trust_after_decay,
     trust_after_loss,
     trust_after_success,
 )
-
-
-def test_success_adds_the_delta_up_to_the_most() -> None:
-    assert prestige_after_success(1000, 155, 10_000) == 1155
-    assert prestige_after_success(9900, 100, 10_000) == 10_000
-    assert prestige_after_success(9901, 100, 10_000) == 10_000
 
 
 @pytest.mark.parametrize(
@@ -38,23 +30,6 @@ def test_loss_takes_a_multiple_of_the_delta_down_to_the_least(
     prestige: int, delta: int, num: int, den: int, expected: int
 ) -> None:
     assert prestige_after_loss(prestige, delta, num, den, 1000) == expected
-
-
-@pytest.mark.parametrize(
-    ("prestige", "num", "den", "elapsed", "expected"),
-    [
-        (5000, 1, 10, DAY_US, 4900),  # 0.1 a day
-        (5000, 1, 10, DAY_US // 2, 4950),
-        (5000, 1, 10, 7 * DAY_US, 4300),  # weekends included
-        (1050, 1, 10, DAY_US, 1000),
-        (1100, 1, 10, DAY_US, 1000),
-        (5000, 0, 1, DAY_US, 5000),
-        (5000, 1, 10, 0, 5000),
-        (5000, 1, 10, DAY_US // 1000, 5000),  # 0.0001 is less than what is stored
-    ],
-)
-def test_prestige_decays_by_fractions_of_a_day(prestige: int, num: int, den: int, elapsed: int, expected: int) -> None:
-    assert prestige_after_decay(prestige, num, den, elapsed, 1000) == expected
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,13 @@ import pytest
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
     carried_out,
-    started,
     tiny_client,
     tiny_config,
     tiny_state,
     tiny_task,
 )
 from ycbench_env.transition import transition
-from ycbench_env.types.command import AcceptTask, CancelTask, Resume
+from ycbench_env.types.command import AcceptTask
 from ycbench_env.types.state import State, Task
 from ycbench_env.units import iso_time
 
@@ -62,11 +61,6 @@ def test_a_deadline_has_at_least_the_fewest_days() -> None:
     assert iso_time(accept(state).deadline_us) == "2025-01-10T18:00:00"  # Monday to Friday
 
 
-def test_a_deadline_of_no_days_is_the_next_business_instant() -> None:
-    config = tiny_config(deadline_min_biz_days=0, deadline_qty_per_day=1000.0)
-    assert iso_time(accept(tiny_state(config, now="2025-01-03 18:00")).deadline_us) == "2025-01-06T09:00:00"
-
-
 def test_trust_reduces_the_work_and_with_it_the_deadline() -> None:
     # Trust 2.5 of 5 with at most 50 % less: 800 x (1 - 0.5 x 0.5) = 600, which is 6 days: Wednesday to Wednesday.
     state = tiny_state(market=[tiny_task(1, 800)], clients=[tiny_client(trust=2.5)])
@@ -101,12 +95,6 @@ def test_work_can_be_inflated_a_second_time_with_the_deadline_still_that_of_the_
     assert task.required_e4 == (32_000_000,)  # 200 x 4 x 4
     assert iso_time(task.deadline_us) == "2025-01-02T18:00:00"  # 2 days, as for the 200 units that were listed
     assert accept(tiny_state(config), "Task-1").required_e4 == (2_000_000,)  # a loyal client's
-
-
-def test_severity_above_three_makes_work_grow_with_disloyalty() -> None:
-    config = tiny_config(loyalty_severity=10.0)
-    clients = [tiny_client(), tiny_client(ADVERSARIAL, loyalty=-0.5)]
-    assert accept(tiny_state(config, clients=clients), "Task-2").required_e4 == (12_000_000,)  # 200 x (1 + 5)
 
 
 # ------------------------------------------------------------------------------------------------------------- gates
@@ -160,32 +148,6 @@ def test_the_refusal_says_how_many_are_held_how_many_may_be_and_what_to_do() -> 
         "2 tasks are planned or active, and no more than 2 may be; "
         "dispatch and finish one, or give one up with task cancel"
     )
-
-
-@pytest.mark.parametrize("team", [("Emp_1", "Emp_2"), ("Emp_1",)])  # 10 h, in time; 20 h, late: the deadline is 18 h
-def test_a_completed_task_makes_room_in_time_or_late(team: tuple[str, ...]) -> None:
-    state = started(held(1, 0), "Task-1", *team)
-    assert "no more than 1" in refusal(state, "Task-3")
-    state = carried_out(state, Resume())
-    assert state.tasks[0].status == ("completed_success" if len(team) == 2 else "completed_fail")
-    assert accept(state, "Task-3").status == "planned"
-    assert "no more than 1" in refusal(carried_out(state, AcceptTask("Task-3")), "Task-4")
-
-
-@pytest.mark.parametrize("is_active", [True, False])
-def test_a_cancelled_task_makes_room(*, is_active: bool) -> None:
-    state = started(held(1, 0), "Task-1", "Emp_1") if is_active else carried_out(held(1, 0), AcceptTask("Task-1"))
-    assert "no more than 1" in refusal(state, "Task-3")
-    assert accept(carried_out(state, CancelTask("Task-1", "room")), "Task-3").status == "planned"
-
-
-def test_what_keeps_a_task_from_being_accepted_anyway_is_said_before_the_lack_of_room() -> None:
-    config = tiny_config(max_open_tasks=1)
-    market = [tiny_task(1), tiny_task(2, prestige=2), tiny_task(3, trust=1)]
-    state = carried_out(tiny_state(config, market=market), AcceptTask("Task-1"))
-    assert "requires prestige 2" in refusal(state, "Task-2")
-    assert "requires trust 1" in refusal(state, "Task-3")
-    assert "already accepted" in refusal(state, "Task-1")
 
 
 # ----------------------------------------------------------------------------------------------------- other workdays

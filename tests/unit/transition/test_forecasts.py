@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ycbench_env.testing.tiny import carried_out, started, tiny_config, tiny_employee, tiny_state, tiny_task
 from ycbench_env.transition import advance, draft, transition
-from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, DispatchTask, Resume
+from ycbench_env.types.command import AcceptTask, AssignTask, DispatchTask, Resume
 from ycbench_env.types.event import MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import State
 from ycbench_env.units import iso_time
@@ -99,15 +99,6 @@ def test_naming_somebody_who_is_on_the_active_task_already_makes_the_forecasts_a
     state = carried_out(monday(), AssignTask("Task-1", ("Emp_1",)))
     assert forecasts(state) == {"Task-1": NEW}
     assert [member.employee for member in state.tasks[0].team] == [1]
-
-
-def test_cancelling_makes_forecasts_of_the_tasks_sharing_an_employee() -> None:
-    state = monday(("Task-2", "Emp_2"), ("Task-3", "Emp_2"))
-    after = carried_out(state, CancelTask("Task-2", ""))
-    # Task-3: 75 done, 125 left at 10 an hour: 12.5 h.
-    assert forecasts(after) == {"Task-1": OLD, "Task-2": None, "Task-3": "2025-02-04T12:30:00"}
-    planned = carried_out(monday(), AcceptTask("Task-2"), AssignTask("Task-2", ("Emp_1",)), CancelTask("Task-2", ""))
-    assert forecasts(planned) == {"Task-1": NEW, "Task-2": None}
 
 
 def test_a_completion_makes_forecasts_of_all_active_tasks() -> None:
@@ -198,24 +189,7 @@ def test_a_milestone_is_a_share_of_the_sum_over_all_domains() -> None:
     assert forecasts(outcome.state) == {"Task-1": "2025-01-07T13:00:00"}  # 100 left at 5: 20 h
 
 
-def test_a_milestone_within_reach_fires_though_the_task_is_never_done() -> None:
-    config = tiny_config(task_progress_milestones=[0.25, 0.75])
-    people = [tiny_employee(1, (10, 10, 10, 0))]
-    market = [tiny_task(1, {"research": 200, "training": 200})]
-    outcome = resume(started(tiny_state(config, employees=people, market=market), "Task-1", "Emp_1"))
-    assert words(outcome) == ["Task-1 25%"]  # 100 of 400 units
-    assert iso_time(outcome.state.now_us) == "2025-01-02T10:00:00"
-    (task,) = outcome.state.tasks
-    assert (task.completion_us, task.milestone_us) == (None, None)
-
-
 # -------------------------------------------------------------------------------------------------------- two accruals
-
-
-def test_a_task_left_alone_ends_when_forecast_under_both_rules() -> None:
-    for accrual in ("business_hours", "until_midnight"):
-        state = started(tiny_state(tiny_config(accrual=accrual)), "Task-1", "Emp_1", "Emp_2")
-        assert iso_time(resume(state).state.now_us) == "2025-01-02T10:00:00"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from ycbench_env.config import Config
 from ycbench_env.testing.tiny import (
     ADVERSARIAL,
-    instant,
     started,
     tiny_client,
     tiny_config,
@@ -75,46 +74,6 @@ def test_one_resume_goes_to_the_completion_and_pays_on_the_way(units: int, time:
     booked = [(iso_time(entry.time_us)[:10], entry.category) for entry in outcome.state.ledger]
     days = ["2025-02-03", "2025-03-03"][:paid]
     assert booked == [(day, "monthly_payroll") for day in days for _ in BOTH] + [(time[:10], "task_reward")]
-
-
-def due_with_payroll(*, completion: bool, funds_cents: int | None = None) -> State:
-    """A task whose forecast falls on the payroll of Monday 2025-02-03 09:00, which work alone never does."""
-    config = passing(sim={"start_date": "2025-01-31"}, task_progress_milestones=[0.5])
-    state = started(tiny_state(config, funds_cents=funds_cents), "Task-1", *BOTH)
-    field, other = ("completion_us", "milestone_us") if completion else ("milestone_us", "completion_us")
-    task = attrs.evolve(state.tasks[0], **{field: instant("2025-02-03 09:00"), other: None})
-    return attrs.evolve(state, tasks=(task,))
-
-
-@pytest.mark.parametrize(("completion", "word"), [(True, "Task-1 success"), (False, "Task-1 50%")])
-def test_what_is_due_at_the_instant_of_a_payroll_follows_it_in_the_same_resume(completion: bool, word: str) -> None:
-    outcome = resume(due_with_payroll(completion=completion))
-    assert happened(outcome.events)[:2] == ["payroll 9800000", word]
-    assert iso_time(outcome.state.now_us) == "2025-02-03T09:00:00"
-
-
-def test_bankruptcy_at_a_payroll_that_would_be_passed_drops_what_was_due_then() -> None:
-    outcome = resume(due_with_payroll(completion=True, funds_cents=199_999))
-    assert happened(outcome.events) == ["payroll -1"]
-    assert (outcome.state.terminal_reason, outcome.state.tasks[0].status) == ("bankruptcy", "active")
-    assert outcome.state.tasks[0].done_e4 == (1_800_000,)  # Friday's 9 h, though it was due to be done
-
-
-def test_a_resume_ends_at_the_payroll_that_cannot_be_paid() -> None:
-    state = started(tiny_state(passing(), market=[tiny_task(1, 10_000)], funds_cents=300_000), "Task-1", *BOTH)
-    outcome = resume(state)
-    assert happened(outcome.events) == ["payroll 100000", "payroll -100000"]
-    assert (iso_time(outcome.state.now_us), outcome.state.terminal_reason) == ("2025-03-03T09:00:00", "bankruptcy")
-    assert outcome.state.tasks[0].done_e4 == (43 * 9 * 20 * 10_000,)
-
-
-def test_no_forecast_is_made_at_a_payroll_that_is_passed() -> None:
-    # From Friday 2025-01-31, 20 h of one employee: until Tuesday 11:00. By Monday 09:00 the reference rules have
-    # counted 15 h of Friday, so that a forecast made then would be Monday 14:00.
-    config = passing(accrual="until_midnight", sim={"start_date": "2025-01-31"})
-    outcome = resume(started(tiny_state(config), "Task-1", "Emp_1"))
-    assert happened(outcome.events) == ["payroll 9800000", "Task-1 failure"]
-    assert iso_time(outcome.state.now_us) == "2025-02-04T11:00:00"
 
 
 def test_a_staff_that_was_exchanged_by_hand_works_at_its_own_rates() -> None:

@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 import re
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -98,22 +95,6 @@ def test_a_forced_advance_stays_in_the_window() -> None:
 # ---- nothing, and a budget
 
 
-def test_a_window_of_no_turns_shows_status_and_events_and_no_answer() -> None:
-    env = made(0)
-    for number in range(1, 8):
-        observation, *_, info = env.step("company status; market browse --limit 1")
-        assert info["results"]
-        assert observation["results"] == "[]"
-        assert observation["window"] == (
-            "[1 earlier turn is gone]" if number == 1 else f"[{number} earlier turns are gone]"
-        )
-        marker, status, *rest = observation["text"].splitlines()
-        assert (marker, status.split(" | ")[0]) == (observation["window"], f"Turn {number + 1}")
-        assert (observation["events"] == "[]") == (not rest)
-        assert env.observation_space.contains(observation)
-        assert "company status" not in observation["text"]
-
-
 def test_a_budget_counts_turns_as_they_are_shown_and_not_the_marker() -> None:
     first = observed(made(None), "task list")["window"]
     size = estimate_tokens(first)  # turns 1 to 9 have equally many
@@ -132,23 +113,6 @@ def test_a_last_turn_beyond_the_budget_is_nowhere_in_the_observation() -> None:
 
 
 # ---- episodes
-
-
-def test_no_message_of_an_old_episode_is_in_the_window() -> None:
-    env = made()
-    for number in range(9):
-        env.step(f"secret{number}")
-    fresh = ContextTruncation(YCBenchEnv(), 3)
-    assert env.reset(seed=2) == fresh.reset(seed=2)
-    for turn in ("task list", "", "market browse"):
-        assert env.step(turn) == fresh.step(turn)
-
-
-def test_wrapped_in_the_middle_of_an_episode_it_begins_with_the_turn_played_next() -> None:
-    base = YCBenchEnv()
-    base.reset(seed=1)
-    base.step("")
-    assert shown(observed(ContextTruncation(base.clone()), "task list")) == [2]
 
 
 # ---- sizes and hostile texts
@@ -194,25 +158,6 @@ def test_a_window_without_end_lets_the_oldest_whole_turns_go(keep_turns: int | N
 
 
 # ---- copies, specs, arguments
-
-COPIES: dict[str, Callable[[Any], Any]] = {
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda env: pickle.loads(pickle.dumps(env)),  # noqa: S301 -- made here
-}
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_a_copy_has_the_same_window_and_goes_its_own_way(how: str) -> None:
-    env = made(token_budget=10_000)
-    for turn in ("task list", "company status", "market browse --limit 1", ""):
-        env.step(turn)
-    twin = COPIES[how](env)
-    other = COPIES[how](twin)
-    env.step("dance")
-    for turn in ("employee list", "", "sim resume", "task list"):
-        assert twin.step(turn) == other.step(turn)
-    assert "dance" in observed(env, "")["window"]
-    assert "dance" not in observed(twin, "")["window"]
 
 
 def test_a_counter_of_ones_own_is_in_the_spec_and_keeps_it_from_json() -> None:

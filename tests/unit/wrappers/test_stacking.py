@@ -16,7 +16,6 @@ from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation
-from ycbench_env.wrappers.scratchpad_memory import notes_section
 
 TURNS = (
     "market browse --limit 2",
@@ -52,24 +51,6 @@ def test_scratchpad_and_window_may_be_put_on_in_either_order(keep_turns: int | N
     assert one.reset(seed=1) == other.reset(seed=1)
     for turn in TURNS:
         assert one.step(turn) == other.step(turn)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_text_alone_holds_window_status_and_notes(order: str) -> None:
-    env, full = TextObservation(ORDERS[order]()), ORDERS[order]()
-    assert env.reset(seed=1)[0] == full.reset(seed=1)[0]["text"]
-    for turn in TURNS:
-        text, observation = env.step(turn)[0], full.step(turn)[0]
-        assert text == observation["text"]
-        assert text.startswith(f"{observation['window']}\nTurn {int(observation['turn'])} | ")
-        assert text.endswith(notes_section(observation["notes"]))
-
-
-def test_a_scratchpad_around_a_text_is_refused_and_leaves_the_environment_alone() -> None:
-    base = YCBenchEnv()
-    with pytest.raises(ConfigError, match="TextObservation goes around ScratchpadMemory, not inside"):
-        ScratchpadMemory(TextObservation(base))
-    assert ScratchpadMemory(base).notes == ""
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -116,16 +97,6 @@ def test_a_clone_can_be_wrapped_again_and_keeps_the_notes() -> None:
     assert twin.step("scratchpad append --content more")[0]["notes"] == "mine\nmore"
     assert env.step("")[0]["notes"] == "mine"
     assert twin.reset(seed=1)[0]["notes"] == ""
-
-
-def test_a_clone_with_a_scratchpad_on_is_as_taken_as_any() -> None:
-    base: Any = ScratchpadMemory(YCBenchEnv()).unwrapped
-    twin = base.clone()
-    ScratchpadMemory(twin)
-    for taken in (base, twin):
-        with pytest.raises(ConfigError, match="wrap it in ScratchpadMemory once"):
-            ScratchpadMemory(taken)
-    assert ScratchpadMemory(copy.deepcopy(twin.clone())).notes == ""
 
 
 def test_notes_that_are_too_long_to_be_taken_over_are_refused() -> None:
