@@ -447,9 +447,12 @@ class Meter:
         state, names = accept.before, self._adversarial
         gates = (state.prestige_milli, state.trust_milli)
         if self._open is None or self._open.gates != gates or self._open.market is not state.market:
-            clients = [offer.client_name for offer in state.market if is_open(state, offer)]
+            clients = [offer.client_name for offer in state.market_by_reward if is_open(state, offer)]
             self._open = _OpenTasks(len(clients), sum(client in names for client in clients), state.market, gates)
         fraction = self._open.adversarial / self._open.number
+        if state.config.world.refill_at != "accept":  # no replacement yet: count anew at the next accept
+            self._open = None
+            return fraction
         slot = state.market_slot(accept.task_id or "") or 0
         # The replacement has the same client; it may be closed to the company.
         change = is_open(accept.after, accept.after.market[slot]) - 1
