@@ -218,10 +218,6 @@ class RunMetrics:
     prestige: tuple[PrestigeRow, ...]  # prestige by turn, where it changed
 
 
-TRANSPORT_COLUMNS: Final = ("latency_s", "retries", "faults", "wall_s")
-"""Columns that may differ between equal runs."""
-
-
 def _ratio(number: float | None, of: float | None) -> float | None:
     """Return a quotient, None where there is nothing to divide or to divide by."""
     return number / of if number is not None and of else None

@@ -11,6 +11,8 @@ unless the caller trusts it.
 from __future__ import annotations
 
 import hashlib
+import html
+import itertools
 import os
 import random
 import re
@@ -28,7 +30,6 @@ from ycbench_agents.evaluation.factory import build_policy
 from ycbench_agents.evaluation.metrics import (
     METRICS_FILE,
     METRICS_FORMAT,
-    TRANSPORT_COLUMNS,
     Meter,
     MetricsError,
     RunMetrics,
@@ -50,7 +51,7 @@ from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Driver, Run, RunError, RunOrigin, RunWarning, TurnRecord, find_run, replay_turn
 from ycbench_agents.runs.run import TURNS_FILE, Tally, identity_differences, json_differences, version
 from ycbench_agents.scripted.mixture import named_policies
-from ycbench_env import ConfigError, load_config, preset_names
+from ycbench_env import ConfigError, MissingExtraError, load_config, preset_names
 from ycbench_env.text import printable, shown
 
 __all__ = [
@@ -78,6 +79,7 @@ _PROVENANCE_FORMAT: Final = 3
 _NEVER_ASKED: Final = frozenset({"human", "replay", LLM})
 """Policies that read files or ask somebody; a language model's own recorded replies are recalled instead."""
 _REPORTS: Final = ("report.md", "report.html")
+_PICTURE: Final = re.compile(rb"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]*")
 _MANY_TO_GUESS: Final = 2**40
 _MOST_FILE_BYTES: Final = 256 * 2**20
 _MOST_LINES: Final = 10
@@ -860,10 +862,7 @@ def _check_metrics(evidence: _Evidence) -> Check:
             check.unchecked += 1
         else:
             check.checked += 1
-            pair = [
-                unstructure(attrs.evolve(each, **dict.fromkeys(TRANSPORT_COLUMNS))) for each in (stored, found.metrics)
-            ]
-            lines = [*json_differences(pair[0], pair[1])][:_MOST_LINES]
+            lines = [*json_differences(unstructure(stored), unstructure(found.metrics))][:_MOST_LINES]
             check.faults += [
                 f"{found.key}: {METRICS_FILE}: {evidence.detail(f'{line} (stored | measured)')}" for line in lines
             ]
@@ -925,6 +924,66 @@ def _check_results(evidence: _Evidence) -> Check:
     return check
 
 
+def _check_report(evidence: _Evidence) -> Check | None:
+    """Check the report in the folder, if there is one, against one that is rendered from the records now."""
+    evaluation = evidence.evaluation
+    figures = sorted(path.relative_to(evaluation.folder).as_posix() for path in evaluation.folder.glob("figures/*"))
+    check = Check("report", "files", "the report of the records; ycbench report writes it")
+    stored: dict[str, bytes] = {}
+    for name in (*_REPORTS, *figures):
+        try:
+            stored[name] = read_record(evaluation.folder / name, _MOST_FILE_BYTES)
+        except FileNotFoundError:
+            continue
+        except FileError as error:
+            check.faults.append(evidence.detail(error))
+    if not stored:
+        return check if check.faults else None
+    try:
+        rendered = _rendered_report(evaluation, stored)
+    except MissingExtraError as error:
+        check.unchecked = len(stored)
+        check.remarks = [str(error)]
+        return check
+    for name, data in stored.items():
+        now = rendered.get(name)
+        if data == now:
+            check.checked += 1
+        elif now is not None and name in _REPORTS and _text_of(data) != _text_of(now):
+            check.faults.append(f"{name}: {evidence.detail(_first_difference(_text_of(data), _text_of(now)))}")
+        else:
+            check.unchecked += 1
+            check.remarks.append(f"{name}: its figures differ from those that this version of matplotlib draws")
+    return check
+
+
+def _rendered_report(evaluation: Evaluation, stored: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """Return the files of a report with the options of a stored one, as its headings show them."""
+    from ycbench_agents.evaluation.report import render_report  # noqa: PLC0415 -- of an extra, slow to import
+
+    text = html.unescape(b"".join(stored.get(name, b"") for name in _REPORTS).decode("utf-8", "replace"))
+    labels = [policy.label for policy in evaluation.suite.policies]
+    named = [label for label in labels if f"Against {printable(label)}" in text.replace("\\", "")]
+    options = {"published": "Published results" in text, "png": any(name.endswith(".png") for name in stored)}
+    rendered: Mapping[str, bytes] = {}
+    for baseline in named[:3] or [None]:  # of labels that begin with another one all are found
+        rendered = render_report(evaluation, baseline=baseline, **options)
+        if all(_text_of(rendered[name]) == _text_of(stored[name]) for name in _REPORTS if name in stored):
+            break
+    return rendered
+
+
+def _text_of(report: bytes) -> bytes:
+    """Return a report without the figures that it holds."""
+    return _PICTURE.sub(b"", report)
+
+
+def _first_difference(stored: bytes, rendered: bytes) -> str:
+    pairs = itertools.zip_longest(stored.splitlines(), rendered.splitlines(), fillvalue=b"")
+    number, (one, other) = next((place, pair) for place, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    return f"line {number}: {shown(one)} | {shown(other)} (stored | from the records)"
+
+
 def _check_held_out(evidence: _Evidence) -> Check | None:
     """Check that no secret seed can be read in, or guessed from, a file that may be published."""
     evaluation = evidence.evaluation
@@ -964,6 +1023,7 @@ _CHECKS: Final[tuple[Callable[[_Evidence], Check | None], ...]] = (
     _check_invalid_commands,
     _check_telemetry,
     _check_results,
+    _check_report,
     _check_held_out,
 )
 

@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from ycbench_agents.evaluation.evaluate import play_suite
+from ycbench_agents.evaluation.report import write_report
 from ycbench_agents.evaluation.suite import Suite, SuiteError, suite_of
 from ycbench_agents.evaluation.validate import (
     PROVENANCE_FILE,
@@ -254,6 +255,11 @@ TAMPER: dict[str, tuple[Callable[[Bench], object], str, str]] = {
         "metrics",
         "greedy, default, seed 2: metrics.json: tasks_accepted: 77 | ",
     ),
+    "time": (
+        lambda b: b.edit(b.run("idle") / "metrics.json", "metrics", "wall_s", to=0.5),
+        "metrics",
+        "idle, default, seed 1: metrics.json: wall_s: 0.5 | ",
+    ),
     "no metrics": (
         lambda b: (b.run("greedy", 2) / "metrics.json").unlink(),
         "metrics",
@@ -357,6 +363,50 @@ def test_failed_and_missing_episodes_count_against_their_limits(bench: Bench) ->
     failures = [{"policy": "idle", "preset": "default", "seed": "2", "repeat": 1, "error": "E", "text": "\u202ewhy"}]
     (bench.folder / "failures.json").write_text(json.dumps({"format": 2, "failures": failures}), "ascii")
     assert "idle, default, seed 2: failed: E: \\u202ewhy" in bench.invalid()["episodes"]
+
+
+# ---------------------------------------------------------------- reports
+
+
+@pytest.fixture(scope="session")
+def reported(once: dict[str, tuple[Path, Suite]]) -> dict[str, tuple[Path, Suite]]:
+    """The same evaluation with its report, which takes seconds to draw."""
+    folder, suite = once["scripted"]
+    shutil.copytree(folder, folder.parent / "reported")
+    write_report(folder.parent / "reported", baseline="idle", published=True)
+    return {"reported": (folder.parent / "reported", suite)}
+
+
+@pytest.mark.parametrize(
+    ("names", "old", "new", "outcome"),
+    [
+        ((), b"", b"", "valid"),
+        (("report.html", "report.md"), b"6 finished", b"9 finished", "invalid"),
+        (("report.html", "figures/default-funds.svg"), b"PD94", b"PDxx", "not checked"),
+    ],
+)
+def test_a_report_is_rendered_again_and_compared(  # noqa: PLR0913 -- the fixtures
+    reported: dict[str, tuple[Path, Suite]],
+    tmp_path: Path,
+    names: tuple[str, ...],
+    old: bytes,
+    new: bytes,
+    outcome: str,
+) -> None:
+    bench = copy_of(reported, "reported", tmp_path)
+    for name in names:
+        path = bench.folder / name
+        changed = path.read_bytes().replace(old, new, 1) if name.endswith(("html", "md")) else b"<svg/>"
+        assert changed != path.read_bytes()
+        path.write_bytes(changed)
+    [check] = [check for check in bench.validate().checks if check.rule == "report"]
+    assert check.outcome == outcome
+    assert sorted(line.partition(":")[0] for line in check.where) == sorted(names)
+
+
+def test_a_report_that_is_a_link_is_invalid(bench: Bench) -> None:
+    (bench.folder / "report.md").symlink_to("/etc/hostname")
+    assert "is a symbolic link" in bench.invalid()["report"]
 
 
 # ---------------------------------------------------------------- language models
