@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator, Mapping
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import attrs
 from rich.console import Group
@@ -28,15 +28,18 @@ __all__ = ["Counter", "LineProgress", "LiveProgress", "counting", "watch"]
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _SPARKS: Final = 8  # columns of a sparkline
 _COMMANDS: Final = 6  # shown of the episode in focus
+_KEPT: Final = 50  # rows of episodes that are over
 _OPEN: Final = frozenset({"planned", "active"})
 _STYLES: Final = {"finished": "green", "failed": "bold red", "missing": "yellow"}
 
 
-@attrs.define
+@attrs.define(eq=False)
 class _Row:
-    """What the screen shows of an episode, gathered from its turns; a hostile record only leaves gaps."""
+    """What the screen shows of an episode, gathered from its turns."""
 
     key: EpisodeKey
+    start: dt.datetime
+    years: int
     status: str = "running"
     turn: int = 0
     sim_time: str = ""
@@ -47,81 +50,67 @@ class _Row:
     commands: deque[Text] = attrs.field(factory=lambda: deque[Text](maxlen=_COMMANDS))
     seen_at: float = 0.0
     is_whole: bool = True
-    horizon: tuple[dt.datetime, dt.datetime] | None = None
+
+    @classmethod
+    def of(cls, key: EpisodeKey, config: Mapping[str, Any]) -> Self:
+        """Return the row of an episode before its first turn."""
+        return cls(key, dt.datetime.fromisoformat(config["sim"]["start_date"]), config["sim"]["horizon_years"])
 
     def add(self, turn: TurnRecord) -> None:
         """Take a turn in."""
         self.is_whole = self.is_whole and turn.turn == self.turn + 1  # fast policies: some turns are left out
         self.turn, self.sim_time, self.seen_at = turn.turn, turn.sim_time, time.monotonic()
         self.funds.append(turn.funds_cents)
-        for result in _objects(turn.results):
-            output = result.get("output")
-            answer: Mapping[str, Any] = output if isinstance(output, dict) else {}
-            for row in (answer, *_objects(answer.get("tasks"))):
-                if isinstance(row.get("task_id"), str) and isinstance(row.get("status"), str):
+        for result in cast("list[dict[str, Any]]", turn.results):
+            answer: dict[str, Any] = result.get("output", {})
+            rows = answer.get("tasks")  # company status has their number there
+            for row in (answer, *(rows if isinstance(rows, list) else ())):
+                if "task_id" in row and "status" in row:
                     self.tasks[row["task_id"]] = row["status"]
-            prestige = answer.get("prestige")
-            if isinstance(prestige, dict):
-                self.prestige = max((level for level in prestige.values() if isinstance(level, float)), default=None)
-            self.commands.append(_command(turn.turn, result))
-        for event in _objects(turn.events):
+            if "prestige" in answer:
+                self.prestige = max(answer["prestige"].values())
+            line = cell(f"{turn.turn:>5}  {result.get('command', '')}")
+            if "error" in answer:
+                line.append_text(cell(f"  {answer['error']}", "red"))
+            line.no_wrap, line.overflow = True, "ellipsis"
+            self.commands.append(line)
+        for event in cast("list[dict[str, Any]]", turn.events):
             if event.get("type") == "task_completed":
-                self.tasks[str(event.get("task_id"))] = "completed"
+                self.tasks[event["task_id"]] = "completed"
         cost = (turn.trace or {}).get("cost_usd")
         if isinstance(cost, (int, float)):
             self.cost_usd = (self.cost_usd or 0.0) + cost
 
     @property
-    def open_tasks(self) -> int | None:
-        """How many tasks are planned or active, None if turns were left out."""
-        return sum(status in _OPEN for status in self.tasks.values()) if self.turn and self.is_whole else None
-
-    @property
     def fraction(self) -> float:
         """Part of the simulated time that is over, from 0 to 1."""
-        if self.horizon is None or not self.sim_time:
+        if not self.turn:
             return 0.0
-        start, end = self.horizon
-        try:
-            now = dt.datetime.fromisoformat(self.sim_time).replace(tzinfo=None)
-        except ValueError:
-            return 0.0
-        return min(1.0, max(0.0, (now - start) / (end - start)))
+        passed = dt.datetime.fromisoformat(self.sim_time).replace(tzinfo=None) - self.start
+        return min(1.0, passed / dt.timedelta(days=365 * self.years))
 
     @property
     def sparkline(self) -> str:
-        """Funds over the turns, from zero or the lowest to the highest."""
-        if not self.funds:
-            return ""
+        """Funds over the turns, on a scale that shows zero."""
         step = max(1, -(-len(self.funds) // _SPARKS))
-        values = [*self.funds[step - 1 :: step]][-_SPARKS:]
-        low, high = min(0, *values), max(1, *values)
+        values = self.funds[step - 1 :: step]
+        low, high = min(0, *values, 0), max(1, *values, 1)
         return "".join(_BLOCKS[(value - low) * (len(_BLOCKS) - 1) // (high - low)] for value in values)
 
-
-def _horizon(config: Mapping[str, Any]) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return start and end of the simulated time of a configuration, None if they cannot be read."""
-    try:
-        start = dt.datetime.fromisoformat(config["sim"]["start_date"])
-        return start, start.replace(year=start.year + config["sim"]["horizon_years"])
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _command(turn: int, result: Mapping[str, Any]) -> Text:
-    """Return a line about a command and whether it was carried out."""
-    output = result.get("output")
-    error = output.get("error") if isinstance(output, dict) and not result.get("ok") else None
-    line = cell(f"{turn:>5}  {result.get('command', '')}", "" if error is None else "red")
-    return line if error is None else line.append_text(cell(f"  {error}", "dim red"))
-
-
-def _name(key: EpisodeKey) -> str:
-    return str(key)
+    def cells(self, *, has_cost: bool) -> list[Text]:
+        """Return the row of the table."""
+        key, tasks = self.key, self.tasks.values()
+        values: list[object] = [
+            f"{key.policy} {key.preset} {key.seed}" + (f" #{key.repeat}" if key.repeat > 1 else ""),
+            self.turn or "-",
+            self.sim_time[:10] or "-",
+            dollars(self.funds[-1])[:-3] if self.funds else "-",
+            self.sparkline,
+            sum(status in _OPEN for status in tasks) if self.turn and self.is_whole else "-",
+            "-" if self.prestige is None else f"{self.prestige:.1f}",
+            *["-" if self.cost_usd is None else f"${self.cost_usd:.3f}"] * has_cost,
+        ]
+        return [*(cell(value) for value in values), cell(self.status, _STYLES.get(self.status, "cyan"))]
 
 
 class LineProgress(Callbacks):
@@ -150,9 +139,9 @@ class LineProgress(Callbacks):
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """A turn was played."""
         if self._turns and not self._quiet:
-            results = _objects(turn.results)
+            results = cast("list[dict[str, Any]]", turn.results)
             ok = sum(bool(result.get("ok")) for result in results)
-            parts = (_name(key), f"turn {turn.turn}", turn.sim_time[:16], dollars(turn.funds_cents))
+            parts = (str(key), f"turn {turn.turn}", turn.sim_time[:16], dollars(turn.funds_cents))
             complain("  ".join([*parts, f"{ok} ok, {len(results) - ok} refused"]))
 
     def finished(self, key: EpisodeKey, episode: Episode) -> None:
@@ -165,10 +154,13 @@ class LineProgress(Callbacks):
         """Something is odd."""
         warn(message)
 
+    def tick(self) -> None:
+        """Time has passed."""
+
 
 def _outcome(key: EpisodeKey, episode: Episode) -> str:
     reason = getattr(episode, "reason", None)
-    return f"{_name(key)}: {episode.status}{f': {reason}' if reason else ''}"
+    return f"{key}: {episode.status}{f': {reason}' if reason else ''}"
 
 
 class LiveProgress(LineProgress):
@@ -178,15 +170,16 @@ class LiveProgress(LineProgress):
         super().__init__()
         self.wants_turns = True
         self._rows: dict[EpisodeKey, _Row] = {}
+        self._console = progress_output()
         self._bar = Progress(
             TextColumn("{task.fields[place]} episodes"),
             BarColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=progress_output(),
+            console=self._console,
         )
         self._task = self._bar.add_task("", total=None, place="")
-        self._live = Live(get_renderable=self.render, console=self._bar.console, auto_refresh=False, transient=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:
         """Show the screen."""
@@ -204,36 +197,38 @@ class LiveProgress(LineProgress):
 
     def started(self, key: EpisodeKey, run: RunIdentity) -> None:
         """An episode begins."""
-        self._rows[key] = _Row(key, horizon=_horizon(run.config))
+        self._rows[key] = _Row.of(key, run.config)
 
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """A turn was played."""
-        self._rows.setdefault(key, _Row(key)).add(turn)
+        self._rows[key].add(turn)
 
     def finished(self, key: EpisodeKey, episode: Episode) -> None:
         """An episode is over: its row stays until rows are scarce, and a line about it stays above the screen."""
         self._done += 1
-        row = self._rows.setdefault(key, _Row(key))
-        row.status = episode.status
-        last = f", {dollars(row.funds[-1])} after {row.turn} turns" if row.funds else ""
-        self._live.console.print(cell(f"{_outcome(key, episode)}{last}", _STYLES.get(row.status, "")))
+        last = ""
+        if row := self._rows.pop(key, None):
+            row.status = episode.status
+            self._rows[key] = row  # among the latest, since the oldest are dropped
+            last = f", {dollars(row.funds[-1])} after {row.turn} turns" if row.funds else ""
+        for old in [other for other, row in self._rows.items() if row.status != "running"][:-_KEPT]:
+            del self._rows[old]
+        self._console.print(cell(f"{_outcome(key, episode)}{last}", _STYLES.get(episode.status, "")))
 
     def warn(self, message: str) -> None:
         """Something is odd."""
-        self._live.console.print(cell(f"warning: {message}", "yellow"))
+        self._console.print(cell(f"warning: {message}", "yellow"))
 
     def tick(self) -> None:
         """Draw the screen again; no thread does that, since episodes are forked from this process."""
         fractions = sum(row.fraction for row in self._rows.values() if row.status == "running")
         self._bar.update(self._task, completed=self._done + fractions, place=f"{self._done}/{self._total}")
-        self._live.refresh()
+        self._live.update(self.render(), refresh=True)
 
     def render(self) -> Group:
         """Return the screen: the bar, a row an episode as far as there is room, and the last commands of one."""
         rows = sorted(self._rows.values(), key=lambda row: (row.status != "running", -row.seen_at))
-        running = [row for row in rows if row.status == "running"]
-        room = max(1, self._bar.console.height - _COMMANDS - 8)
-        shown = (running or rows)[:1] if room == 1 else rows[:room]
+        shown = rows[: max(1, self._console.height - _COMMANDS - 8)]
         has_cost = any(row.cost_usd is not None for row in shown)
         headings = ("turn", "date", "funds", "", "open", "prestige", *["cost"] * has_cost)
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True)
@@ -241,30 +236,16 @@ class LiveProgress(LineProgress):
         for heading in headings:
             table.add_column(heading, justify="left" if heading in {"", "date"} else "right", no_wrap=True)
         table.add_column("status", no_wrap=True)
-        order = {key: place for place, key in enumerate(list(self._rows))}
-        for row in sorted(shown, key=lambda row: order[row.key]):
-            table.add_row(*_cells(row, has_cost=has_cost))
+        for row in (row for row in self._rows.values() if row in shown):
+            table.add_row(*row.cells(has_cost=has_cost))
         parts: list[Any] = [self._bar, table]
         if len(rows) > len(shown):
             parts.append(Text(f"{len(rows) - len(shown)} more", style="dim"))
-        if focus := next(iter(running or rows), None):
-            parts.append(cell(f"last commands of {_name(focus.key)}", "bold"))
-            parts.extend(
-                Text(line.plain, style=line.style, no_wrap=True, overflow="ellipsis") for line in focus.commands
-            )
+        if rows:
+            focus = rows[0]
+            parts.append(cell(f"last commands of {focus.key}", "bold"))
+            parts.extend(focus.commands)
         return Group(*parts)
-
-
-def _cells(row: _Row, *, has_cost: bool) -> list[Text]:
-    funds = dollars(row.funds[-1])[:-3] if row.funds else "-"
-    values: list[object] = [_name(row.key), row.turn or "-", row.sim_time[:10] or "-", funds, row.sparkline]
-    cost = "-" if row.cost_usd is None else f"${row.cost_usd:.3f}"
-    values += [*map(_or_dash, (row.open_tasks, row.prestige)), *[cost] * has_cost]
-    return [*(cell(value) for value in values), cell(row.status, _STYLES.get(row.status, "cyan"))]
-
-
-def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:g}"
 
 
 @contextlib.contextmanager
