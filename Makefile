@@ -1,20 +1,27 @@
 # `make demo` and `make test` need Python 3.11 or newer and this file; everything else is installed into .venv.
 PYTHON ?= python3
 SHARED ?= ../shared
+, := ,
 VENV := .venv
 LLAMA := .venv-llama
 OPENAI2 := .venv-openai2
 RAY := .venv-ray
 DASK := .venv-dask
+LOWEST := .venv-lowest
+NEWEST := .venv-newest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 INSTALL := $(PIP) install --constraint constraints.txt
 EDITABLE := $(INSTALL) --no-build-isolation --editable
+# The oldest libraries have no wheels for newer interpreters; the newest interpreter is any that is installed.
+first_of = $(shell for name in $(1); do $$name -c '' 2> /dev/null && echo $$name && break; done)
+PYTHON_LOWEST ?= $(call first_of,python3.11 python3.12)
+PYTHON_NEWEST ?= $(call first_of,python3.14 python3.13 $(lastword $(sort $(wildcard ~/.pyenv/versions/3.1[3-9].*/bin/python))))
 # Every line and branch of these is tested (95 % holds for the whole).
 FULLY_COVERED := ycbench_env/rules/*,ycbench_env/transition/*,ycbench_env/observation/*
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all slow bench real-model openai2 ray dask check format conformance pins clean
+.PHONY: help demo test test-all slow bench real-model openai2 ray dask lowest newest check format conformance pins clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -48,7 +55,7 @@ test: $(VENV)/.dev ## run the tests, with the coverage floors (minutes)
 slow: $(VENV)/.dev ## run the long proofs: soaks, kills, replays of plans, simulations, pages
 	$(BIN)/python -m pytest --numprocesses=2 -m slow
 
-test-all: check conformance test slow openai2 ray dask real-model ## run everything that can be tested on this machine
+test-all: check conformance test slow lowest newest openai2 ray dask real-model ## run everything that can be tested on this machine
 
 bench: $(VENV)/.dev ## run the benchmarks and print their table
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only
@@ -88,6 +95,33 @@ ray: $(RAY)/.done ## play an evaluation on a local cluster of Ray
 
 dask: $(DASK)/.done ## play an evaluation on a local cluster of Dask
 	$(DASK)/bin/python -m pytest tests/cluster/test_dask.py
+
+# An environment of its own for another interpreter or other versions: its folder, interpreter, constraints, extras.
+define ENVIRONMENT
+$(1)/.done: $(3) pyproject.toml
+	$(2) -m venv --clear $(1)
+	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --constraint $(3) editables hatchling
+	$(1)/bin/python -m pip --disable-pip-version-check --quiet --quiet install --prefer-binary --constraint $(3) --no-build-isolation --editable '.[$(4)]' pytest
+	@touch $$@
+endef
+$(eval $(call ENVIRONMENT,$(LOWEST),$(PYTHON_LOWEST),constraints-lowest.txt,cli$(,)llm$(,)evaluation$(,)planner$(,)render$(,)testing))
+$(eval $(call ENVIRONMENT,$(NEWEST),$(PYTHON_NEWEST),constraints.txt,cli$(,)testing))
+
+ifeq ($(PYTHON_LOWEST),)
+lowest:
+	@echo "lowest: skipped, neither python3.11 nor python3.12 can be found (name one: make lowest PYTHON_LOWEST=...)"
+else
+lowest: $(LOWEST)/.done ## run a few tests with the oldest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest tests/unit/cli tests/unit/env/test_contract.py tests/golden tests/integration/test_determinism.py
+endif
+
+ifeq ($(PYTHON_NEWEST),)
+newest:
+	@echo "newest: skipped, neither python3.14 nor python3.13 can be found (name one: make newest PYTHON_NEWEST=...)"
+else
+newest: $(NEWEST)/.done ## run the world's tests with the newest Python
+	$(NEWEST)/bin/python -m pytest tests/unit/rules tests/unit/actions tests/golden tests/properties/test_grammar_properties.py tests/integration/test_determinism.py
+endif
 
 check: $(VENV)/.dev ## format, lint, types and import layers
 	$(BIN)/ruff format --check .

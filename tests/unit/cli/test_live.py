@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ycbench_agents.cli.live import LineProgress, LiveProgress, counting, watch
-from ycbench_agents.evaluation.episode import EpisodeKey
+from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_env import YCBenchEnv
 
 KEY = EpisodeKey("greedy", "default", "1", 1)
