@@ -123,7 +123,6 @@ class LineProgress(Callbacks):
 
     def __init__(self, *, quiet: bool = False, turns: bool = False) -> None:
         self._quiet = quiet
-        self._turns = turns
         self.wants_turns = turns and not quiet
         self._total = self._done = 0
 
@@ -133,12 +132,9 @@ class LineProgress(Callbacks):
         if not self._quiet:
             complain(f"to play: {total} episodes" + (f", {done} were finished before" if done else ""))
 
-    def started(self, key: EpisodeKey, run: RunIdentity) -> None:
-        """An episode begins."""
-
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """A turn was played."""
-        if self._turns and not self._quiet:
+        if self.wants_turns:
             results = cast("list[dict[str, Any]]", turn.results)
             ok = sum(bool(result.get("ok")) for result in results)
             parts = (str(key), f"turn {turn.turn}", turn.sim_time[:16], dollars(turn.funds_cents))
@@ -154,13 +150,9 @@ class LineProgress(Callbacks):
         """Something is odd."""
         warn(message)
 
-    def tick(self) -> None:
-        """Time has passed."""
-
 
 def _outcome(key: EpisodeKey, episode: Episode) -> str:
-    reason = getattr(episode, "reason", None)
-    return f"{key}: {episode.status}{f': {reason}' if reason else ''}"
+    return f"{key}: {episode.status}" + (f": {episode.reason}" if episode.reason else "")
 
 
 class LiveProgress(LineProgress):
@@ -206,12 +198,16 @@ class LiveProgress(LineProgress):
     def finished(self, key: EpisodeKey, episode: Episode) -> None:
         """An episode is over: its row stays until rows are scarce, and a line about it stays above the screen."""
         self._done += 1
-        last = ""
-        if row := self._rows.pop(key, None):
+        outcome = episode.run.outcome if episode.run else None
+        row = self._rows.pop(key, None)
+        if row and outcome and outcome.turns is not None and outcome.final_funds_cents is not None:
+            row.turn = outcome.turns  # the last turns of a fast policy were left out
+            row.funds.append(outcome.final_funds_cents)
+        last = f", {dollars(row.funds[-1])} after {row.turn} turns" if row and row.funds else ""
+        if row:
             row.status = episode.status
             self._rows[key] = row  # among the latest, since the oldest are dropped
-            last = f", {dollars(row.funds[-1])} after {row.turn} turns" if row.funds else ""
-        for old in [other for other, row in self._rows.items() if row.status != "running"][:-_KEPT]:
+        for old in [other for other, each in self._rows.items() if each.status != "running"][:-_KEPT]:
             del self._rows[old]
         self._console.print(cell(f"{_outcome(key, episode)}{last}", _STYLES.get(episode.status, "")))
 
@@ -275,14 +271,10 @@ class Counter:
         self._bar = bar
         self._task = bar.add_task("", total=None) if bar else None
 
-    def begin(self, plays: int) -> None:
+    def begin(self, total: int) -> None:
         """So many are to be done."""
         if self._bar and self._task is not None:
-            self._bar.update(self._task, total=plays)
-
-    def play(self, key: object) -> None:
-        """One is begun."""
-        self.step(key)
+            self._bar.update(self._task, total=total)
 
     def step(self, name: object = "") -> None:
         """One is begun."""

@@ -40,7 +40,9 @@ def _turns(*texts: str, trace: object = None) -> list[Any]:
 
 
 def _episode(status: str, reason: str | None = None) -> Any:  # noqa: ANN401 -- as much of an episode as is shown
-    return SimpleNamespace(status=status, reason=reason)
+    outcome = SimpleNamespace(turns=28, final_funds_cents=-1_630_305)
+    run = SimpleNamespace(outcome=outcome) if status == "finished" else None
+    return SimpleNamespace(status=status, reason=reason, run=run)
 
 
 WORK = (
@@ -116,12 +118,13 @@ def test_an_episode_that_ends_leaves_a_line_above_the_screen(screen: Terminal, m
         progress.started(KEY, RUN)
         progress.turn(KEY, _turns("sim resume")[0])
         progress.finished(KEY, _episode("failed", "raised KeyError: [b]"))
+        progress.started(HOSTILE, RUN)
         progress.finished(HOSTILE, _episode("finished"))
         progress.warn("odd\u202e")
         progress.tick()
     text = _plain(screen.getvalue())
     assert "greedy, default, seed 1: failed: raised KeyError: [b], $200,000.00 after 1 turns" in text
-    assert "mine:[red]Evil\\u202e, default, seed 2, repeat 3: finished" in text
+    assert "mine:[red]Evil\\u202e, default, seed 2, repeat 3: finished, -$16,303.05 after 28" in text
     assert "warning: odd\\u202e" in text
 
 

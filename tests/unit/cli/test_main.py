@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import sys
+import json
+import os
 import typing
+from pathlib import Path
 
 import pytest
 from cyclopts import App
 
-import ycbench_env
 from ycbench_agents.cli import app, main
 from ycbench_agents.files import FileError
 from ycbench_agents.registry import PolicyError
@@ -140,10 +141,38 @@ def test_annotations_of_commands_resolve_at_run_time() -> None:
             )
 
 
-def test_the_version_needs_no_package_metadata(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(ycbench_env, "__version__", "unknown", raising=False)
-    monkeypatch.setattr(sys, "argv", ["ycbench", "--version"])
-    assert main() == 0
+@pytest.fixture
+def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package lies on the path without being installed."""
+    from importlib import metadata  # noqa: PLC0415 -- patched here alone
+
+    installed = metadata.version
+
+    def version(name: str) -> str:
+        if name == "ycbench-env":
+            raise metadata.PackageNotFoundError(name)
+        return installed(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+
+
+@pytest.mark.usefixtures("no_metadata")
+def test_commands_need_no_package_metadata(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == "ycbench unknown\n"
+    assert main(["run", "--max-turns", "1", "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out)["version"] == "unknown"
+
+
+def test_export_writes_into_devices_and_through_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs, target, link = tmp_path / "runs", tmp_path / "target", tmp_path / "link"
+    link.symlink_to("target")
+    target.write_text("old", encoding="ascii")
+    assert main(["run", "--max-turns", "1", "--records", str(runs), "--quiet"]) == 0
+    capsys.readouterr()
+    for out in (str(link), os.devnull, "-"):
+        assert main(["export", str(runs), "--out", out]) == 0
+    assert link.is_symlink()
+    assert Path(os.devnull).is_char_device()
+    printed = [line for line in capsys.readouterr().out.splitlines(keepends=True) if line.startswith("{")]
+    assert "".join(printed) == target.read_text(encoding="ascii")
