@@ -159,6 +159,7 @@ def export(
         Path | None,
         Parameter(
             metavar="PATH",
+            allow_leading_hyphen=True,  # - is standard output
             help="File to write, for jsonl stdout if none is named; for minari the folder of data sets.",
         ),
     ] = None,

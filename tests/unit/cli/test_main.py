@@ -96,7 +96,7 @@ def test_interrupts_and_closed_pipes_are_no_errors(
         (["config", "validate"], "got no file"),
         (["config", "diff", "default"], "parameter RIGHT requires an argument"),
         (["config", "show", "nowhere.toml"], "there is no file nowhere.toml"),
-        (["export", "--name", "x"], "expected it with --format minari alone"),
+        (["export", "--format", "parquet"], "--format parquet: got no --out"),
         (["validate", "/no/such", "--rules", "none"], "expected the TOML file of rules"),
     ],
 )
