@@ -384,17 +384,23 @@ class _Process:
 
 def _fork(target: Callable[..., None], arguments: tuple[Any, ...]) -> int:
     """Run a function in a copy of this process and return the copy's number."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, such as those of numpy's libraries
-        pid = os.fork()
-    if pid == 0:
-        _run_and_exit(target, arguments)
+    # What Python's own hooks at a fork raise is dropped, and so would be a Ctrl-C during the fork.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads, such as those of numpy's libraries
+            pid = os.fork()
+        if pid == 0:
+            _run_and_exit(target, arguments, mask)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     return pid
 
 
-def _run_and_exit(target: Callable[..., None], arguments: tuple[Any, ...]) -> NoReturn:
+def _run_and_exit(target: Callable[..., None], arguments: tuple[Any, ...], mask: set[signal.Signals | int]) -> NoReturn:
     code = 1
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         target(*arguments)
         code = 0
     finally:
