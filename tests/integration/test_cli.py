@@ -167,6 +167,39 @@ def test_a_missing_extra_is_one_line_that_names_it(library: str, words: list[str
     assert [path.name for path in tmp_path.iterdir()] == ["configs"]
 
 
+def test_the_baseline_ends_as_published_under_both_presets() -> None:
+    done = run("run", "--policy", "greedy", "--preset", "default", "reference", "--seeds", "1-3", "--json", "--quiet")
+    assert (done.returncode, done.stderr) == (0, b"")
+    document = json.loads(done.stdout)
+    keys = ("seed", "final_funds_cents", "score_cents", "terminal_reason", "turns")
+    rows = [[row[key] for key in keys] for row in document["episodes"]]
+    published = [
+        ["1", 42_029_521, 42_029_521, "horizon_end", 65],
+        ["2", 27_129_705, 27_129_705, "horizon_end", 63],
+        ["3", -1_630_305, 0, "bankruptcy", 28],
+    ]
+    assert rows == published * 2
+    assert (document["planned"], document["finished"], document["interrupted"]) == (6, 6, False)
+    assert [row["score_cents"] for row in document["leaderboard"]] == [23_053_075] * 2
+
+
+def test_demo_writes_results_and_a_picture(tmp_path: Path) -> None:
+    done = run("demo", "--out", "here/out", "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    out = tmp_path / "here" / "out"
+    lines = done.stdout.decode().splitlines()
+    assert lines[-1] == f"wrote {Path('here/out/results.json')} and {Path('here/out/funds.png')}"
+    assert "12 of 12 episodes finished" in lines
+    assert (out / "funds.png").read_bytes().startswith(b"\x89PNG")
+    document = json.loads((out / "results.json").read_bytes())
+    assert [(row["policy"], row["preset"], row["finished"]) for row in document["leaderboard"]] == [
+        ("greedy", "default", 3),
+        ("random", "default", 3),
+        ("greedy", "reference", 3),
+        ("random", "reference", 3),
+    ]
+
+
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
