@@ -77,7 +77,7 @@ $(OPENAI2)/.done: constraints.txt constraints-openai2.txt pyproject.toml
 	@touch $@
 
 openai2: $(OPENAI2)/.done ## run the tests of language models with the openai package's previous major version
-	$(OPENAI2)/bin/python -m pytest tests/integration/test_llm_client.py tests/unit/llm/test_response.py tests/unit/cli/test_recorded.py
+	$(OPENAI2)/bin/python -m pytest tests/integration/test_llm_client.py tests/integration/test_llm_runs.py tests/unit/llm
 
 # An environment with a library of clusters: its folder, the library.
 define CLUSTER

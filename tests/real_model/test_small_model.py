@@ -1,4 +1,7 @@
-"""Turns of a real model, forty where nothing else is said, constrained and free, killed once and resumed."""
+"""Turns of a real model, killed once, resumed and replayed: twenty with constrained replies where nothing else is said.
+
+``REAL_MODEL_TURNS=40 REAL_MODEL_STYLES="constrained free" make real-model`` plays longer, and without a grammar, too.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ycbench_agents.runs import Run, TurnRecord, read_run
+from ycbench_agents.llm.policy import LLMPolicy, recorded_settings
+from ycbench_agents.runs import read_run, replay_run
 from ycbench_agents.runs.run import turn_differences
 
 pytestmark = pytest.mark.slow
 
-TURNS = int(os.environ.get("REAL_MODEL_TURNS", "40"))
-UNDISTURBED_TURNS = 6
+TURNS = int(os.environ.get("REAL_MODEL_TURNS", "20"))
+STYLES = os.environ.get("REAL_MODEL_STYLES", "constrained").split()
+UNDISTURBED_TURNS = 5
 KILLED_AFTER = 3
 WINDOW = 5
 CONTEXT_TOKENS = 8192
@@ -42,72 +48,57 @@ company status
 """
 VARIED = {"cache_prompt": False, "top_k": 0, "min_p": 0.0}
 BODIES = {"constrained": {**VARIED, "grammar": GRAMMAR}, "free": {**VARIED, "stop": ["\n\n"]}}
+SETTINGS: dict[str, Any] = {
+    "model": "smollm2", "keep_turns": WINDOW, "mode": "text", "temperature": 1.5, "top_p": 1.0, "seed": 7,
+    "max_tokens": 24, "max_tokens_field": "max_tokens", "system_prompt": PROMPT,
+}  # fmt: skip
+
+CHILD = """
+import json, sys
+from ycbench_agents import make_policy
+from ycbench_agents.runs import RunIdentity, play_run
+from ycbench_env import load_config
+folder, turns, settings = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+config = load_config("default", overrides={"loop": {"auto_advance_after_turns": 10}})
+policy = make_policy("llm", config=config, **settings)
+play_run(folder, RunIdentity.of(config, 1, "llm", policy, max_turns=turns), policy)
+"""
 
 
-def table(values: dict[str, object]) -> str:
-    """Return an inline table of TOML, as ``--param`` takes it."""
-    return "{" + ", ".join(f"{name} = {json.dumps(value)}" for name, value in values.items()) + "}"
-
-
-def arguments(style: str, base_url: str, folder: Path, turns: int) -> list[str]:
-    template = folder.parent / "prompt.txt"
-    template.write_text(PROMPT, encoding="utf-8")
-    parameters = [
-        f"keep_turns={WINDOW}", "mode=text", "temperature=1.5", "top_p=1.0", "seed=7", "max_tokens=24",
-        "max_tokens_field=max_tokens", f"extra_body={table(BODIES[style])}",
-    ]  # fmt: skip
-    return [
-        sys.executable, "-m", "ycbench_agents.cli", "run", "--policy", "llm", "--model", "smollm2",
-        "--base-url", base_url, "--system-prompt", str(template), "--param", *parameters,
-        "--set", "loop.auto_advance_after_turns=10", "--max-turns", str(turns), "--records", str(folder), "--no-live",
-    ]  # fmt: skip
+def start(folder: Path, turns: int, style: str, base_url: str) -> subprocess.Popen[bytes]:
+    """Start a process that plays a run in a folder, or goes on with it."""
+    settings = json.dumps({**SETTINGS, "base_url": base_url, "extra_body": BODIES[style]})
+    return subprocess.Popen([sys.executable, "-c", CHILD, str(folder), str(turns), settings])
 
 
 def turns_on_disk(folder: Path) -> int:
-    return sum(path.read_bytes().count(b"\n") for path in folder.glob("*/turns.jsonl"))
+    path = folder / "turns.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def killed_run(command: list[str], folder: Path) -> None:
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-        while turns_on_disk(folder) < KILLED_AFTER:
-            assert process.poll() is None, "the run ended before it could be killed"
-            time.sleep(0.05)
-        os.kill(process.pid, signal.SIGKILL)
-
-
-def the_run(folder: Path) -> Run:
-    (path,) = folder.glob("*/run.json")
-    return read_run(path.parent)
-
-
-@pytest.mark.parametrize("style", list(BODIES))
-def test_the_turns_of_a_real_model_survive_a_kill(style: str, base_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_turns_of_a_real_model_survive_a_kill(style: str, base_url: str, tmp_path: Path) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    killed_run(arguments(style, base_url, killed, TURNS), killed)
+    process = start(killed, TURNS, style, base_url)
+    while turns_on_disk(killed) < KILLED_AFTER:
+        assert process.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.05)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
     assert KILLED_AFTER <= turns_on_disk(killed) < TURNS
-    subprocess.run([sys.executable, "-m", "ycbench_agents.cli", "resume", str(killed), "--no-live"], check=True)
-    subprocess.run(arguments(style, base_url, whole, UNDISTURBED_TURNS), check=True)
+    assert start(killed, TURNS, style, base_url).wait() == 0
+    assert start(whole, UNDISTURBED_TURNS, style, base_url).wait() == 0
 
-    record = the_run(killed)
-    turns = list(record.turns())
-    assert (record.outcome.status, len(turns)) == ("finished", TURNS)
-    undisturbed = list(the_run(whole).turns())
-    assert len(undisturbed) == UNDISTURBED_TURNS
-    for one, other in zip(turns, undisturbed, strict=False):
+    run = read_run(killed)
+    turns = list(run.turns())
+    assert (run.outcome.status, len(turns)) == ("finished", TURNS)
+    for one, other in zip(turns, read_run(whole).turns(), strict=False):
         assert turn_differences(one, other) == []
-    check_usage(record, turns)
-    replayed = subprocess.run(
-        [sys.executable, "-m", "ycbench_agents.cli", "replay", str(killed)], check=True, capture_output=True, text=True
-    )
-    assert f"{TURNS} turns, all as recorded" in replayed.stdout
-
-
-def check_usage(record: Run, turns: list[TurnRecord]) -> None:
-    """The model's own counts are known in every turn, and the window keeps the prompt in the model's context."""
-    totals = record.outcome.totals
+    # The model's own counts are known in every turn, and the window keeps the prompt in the model's context.
     for name in ("prompt_tokens", "completion_tokens"):
-        total = totals[name]
-        assert isinstance(total, dict)
+        total: Any = run.outcome.totals[name]
         assert total["unknown_turns"] == 0
-    prompts = [turn.trace["prompt_tokens"] for turn in turns if turn.trace is not None]
-    assert all(isinstance(count, int) and 0 < count < CONTEXT_TOKENS for count in prompts)
+    prompts: list[Any] = [(turn.trace or {})["prompt_tokens"] for turn in turns]
+    assert all(0 < count < CONTEXT_TOKENS for count in prompts)
+    settings, prices = recorded_settings(run.identity.settings)
+    assert replay_run(run, LLMPolicy(settings, run.config(), prices)).is_equal
