@@ -321,7 +321,8 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
     except ModuleNotFoundError as error:
         msg = "language models need the package openai: pip install '.[llm]' in the folder of this project"
         raise MissingExtraError(msg) from error
-    httpx: Any = importlib.import_module(openai.Timeout.__module__.partition(".")[0])  # httpx or httpx2
+    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]  # httpx or httpx2
+    httpx: Any = importlib.import_module(library)
     key, url = api_key(settings), server_url(settings)
     host = urlsplit(url).hostname or ""
 

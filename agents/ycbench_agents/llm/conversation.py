@@ -17,6 +17,7 @@ A turn is: what the user said, the model's message, and the answers to its calls
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -173,7 +174,7 @@ def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> It
             value = _cut(value, room)
         length = len(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         if value is not None and (isinstance(value, str) or length <= room):
-            message[name] = value
+            message[name] = copy.deepcopy(value)
             room = max(0, room - length)
     yield message
     for call, answers in zip(calls, exchange.answers, strict=bool(calls)):

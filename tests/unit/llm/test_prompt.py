@@ -86,6 +86,7 @@ UNTOLD: Final[dict[str, Any]] = {
     "world.task_draw_order": st.sampled_from(["prestige_first", "requirements_first"]),
     "world.task_domain_sampling": st.sampled_from(["specialty_first", "uniform"]),
     "world.replacement_prestige": st.sampled_from(["same", "drawn"]),
+    "world.refill_at": st.sampled_from(["accept", "dispatch", "completion"]),
     # The answer to an accept tells work and deadline as they are.
     "world.min_task_qty": st.integers(1, 200),
     "world.deadline_basis": st.sampled_from(["largest", "sum"]),
@@ -113,7 +114,7 @@ UNTOLD: Final[dict[str, Any]] = {
 
 def prompt(config: Config = CONFIG, **changes: Any) -> str:  # noqa: ANN401 -- arguments of many types
     """Return a prompt that differs from the default one in the arguments named."""
-    arguments = {"keep_turns": 20, "token_budget": None, "tools": True, "notes": True, **changes}
+    arguments: dict[str, Any] = {"keep_turns": 20, "token_budget": None, "tools": True, "notes": True, **changes}
     return system_prompt(config, **arguments)
 
 
