@@ -31,7 +31,7 @@ from ycbench_agents.llm.settings import LLMSettings
 from ycbench_env import YCBenchEnv
 from ycbench_env.actions import format_command, parse_turn
 from ycbench_env.testing import hostile_texts
-from ycbench_env.testing.play import QUERIES, REFUSED
+from ycbench_env.testing.conformance import QUERIES, REFUSED
 from ycbench_env.types.command import AppendScratchpad, WriteScratchpad
 from ycbench_env.wrappers import ScratchpadMemory, Window, window
 
