@@ -421,10 +421,11 @@ def _context_frame(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame |
     if not several:
         return None
     part = done[done["policy"].isin(list(several))]
-    names = {policy: str(models[policy]) for policy in several}
-    clashing = len({id(policies) for policies in several.values()}) > len(set(names.values()))
-    if clashing:  # two lines of one model: each is named by its first policy
-        names = {policy: policies[0] for policy, policies in several.items()}
+    of_lines = [models[policies[0]] for policies in lines.values() if len(policies) > 1]
+    names = {  # the model, unless there is none or it has two lines
+        policy: policies[0] if pd.isna(models[policy]) or of_lines.count(models[policy]) > 1 else models[policy]
+        for policy, policies in several.items()
+    }
     return part.assign(line=part["policy"].map(names), keep_turns=part["policy"].map(kept))
 
 

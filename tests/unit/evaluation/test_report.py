@@ -11,6 +11,7 @@ import attrs
 import matplotlib as mpl
 import pytest
 
+from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation import Episode, Evaluation, play_suite, read_evaluation, report
 from ycbench_agents.evaluation.report import ReportError, render_report, write_report
 from ycbench_agents.files import FileError
@@ -21,14 +22,14 @@ NO_END = {"img", "meta", "br"}
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
-    """Three policies, two presets, two seeds, a few turns each."""
+    """Four policies, two presets, two seeds, a few turns each."""
     suite = {
         "name": "small",
         "description": "# <script>alert(2)</script>",
         "presets": ["default", "reference"],
         "seeds": [1, 2],
-        "limits": {"max_turns": 12},
-        "policies": [{"name": "greedy"}, {"name": "random"}, {"name": "throughput"}],
+        "limits": {"max_turns": 8},
+        "policies": [{"name": "greedy"}, {"name": "random"}, {"name": "throughput"}, {"name": "idle"}],
     }
     return play_suite(suite, tmp_path_factory.mktemp("report") / "evaluation", workers=1)
 
@@ -53,6 +54,14 @@ def relabelled(evaluation: Evaluation) -> Evaluation:
     episodes[random[0]] = Episode(episodes[random[0]].key, "failed", f"TurnError: seed 4711 {HOSTILE}")
     episodes[random[-1]] = Episode(episodes[random[-1]].key, "missing")
     return attrs.evolve(evaluation, suite=attrs.evolve(evaluation.suite, policies=policies), episodes=tuple(episodes))
+
+
+def of_one_preset(evaluation: Evaluation, *policies: str) -> Evaluation:
+    """The part of an evaluation that is quick to draw."""
+    episodes = (each for each in evaluation.episodes if each.key.preset == "default")
+    return attrs.evolve(
+        evaluation, episodes=tuple(each for each in episodes if not policies or each.key.policy in policies)
+    )
 
 
 class Page(HTMLParser):
@@ -102,7 +111,7 @@ def test_names_are_text_in_every_format(files: dict[str, str]) -> None:
 
 def test_failed_and_missing_episodes_are_counted_and_named(files: dict[str, str]) -> None:
     text = files["report.md"]
-    assert "12 episodes planned: 10 finished, 1 failed, 1 missing." in text
+    assert "16 episodes planned: 14 finished, 1 failed, 1 missing." in text
     failed = next(line for line in text.splitlines() if "TurnError" in line)
     assert "default, seed 1 | failed | TurnError: seed 4711" in failed
     assert "reference, seed 2 | missing | not begun |" in text
@@ -110,19 +119,26 @@ def test_failed_and_missing_episodes_are_counted_and_named(files: dict[str, str]
 
 
 def test_reports_are_equal_bytes_whatever_the_user_has_set(played: Evaluation, tmp_path: Path) -> None:
-    first = render_report(played, png=True)
-    with mpl.rc_context({"text.usetex": True, "font.size": 30}):
-        again = render_report(read_evaluation(played.folder), png=True)
-    assert first == again
-    written = write_report(played.folder, tmp_path / "new", png=True)
-    assert {path.relative_to(tmp_path / "new").as_posix(): path.read_bytes() for path in written} == first
+    written = write_report(played.folder, tmp_path / "new")
     assert [path.name for path in written[:2]] == ["report.html", "report.md"]
+    found = {path.relative_to(tmp_path / "new").as_posix(): path.read_bytes() for path in written}
+    with mpl.rc_context({"text.usetex": True, "font.size": 30}):
+        assert render_report(read_evaluation(played.folder)) == found
+
+
+def test_figures_are_written_as_png_on_request(played: Evaluation) -> None:
+    found = render_report(of_one_preset(played), png=True)
+    assert {name[:-3] for name in found if name.endswith("png")} == {
+        name[:-3] for name in found if name.endswith("svg")
+    }
+    assert found["figures/default-funds.png"].startswith(b"\x89PNG")
 
 
 def test_a_baseline_is_one_of_the_suite(played: Evaluation) -> None:
     with pytest.raises(ReportError, match="--baseline: got nobody, expected a policy of the suite: greedy, random"):
         render_report(played, baseline="nobody")
-    assert b"## Against random" in render_report(played, baseline="random")["report.md"]
+    text = render_report(of_one_preset(played, "random"))["report.md"].decode()
+    assert "There is nothing to compare with greedy; --baseline names another policy: random." in text
 
 
 def test_nothing_finished_is_a_report_all_the_same(played: Evaluation) -> None:
@@ -133,29 +149,50 @@ def test_nothing_finished_is_a_report_all_the_same(played: Evaluation) -> None:
 
 
 def test_held_out_reasons_are_the_class_alone(played: Evaluation) -> None:
-    evaluation = relabelled(played)
+    evaluation = of_one_preset(relabelled(played), HOSTILE)
     secret = attrs.evolve(evaluation, suite=attrs.evolve(evaluation.suite, seeds=("h1", "h2"), held_out="x"))
     text = render_report(secret)["report.md"].decode()
     assert "| failed | TurnError |" in text
     assert "4711" not in text
 
 
-def test_policies_that_differ_in_kept_turns_have_a_figure(played: Evaluation) -> None:
-    def kept(parameters: list[dict[str, int]]) -> dict[str, bytes]:
+def test_policies_that_differ_in_kept_turns_are_a_line(played: Evaluation) -> None:
+    def lines(*parameters: dict[str, int]) -> list[str]:
         rows = zip(played.suite.policies, parameters, strict=True)
         policies = tuple(attrs.evolve(row, name="llm", parameters={**more}) for row, more in rows)
-        return render_report(attrs.evolve(played, suite=attrs.evolve(played.suite, policies=policies)))
+        suite = attrs.evolve(played.suite, policies=policies)
+        found = render_report(attrs.evolve(of_one_preset(played), suite=suite))
+        return re.findall(r">(greedy|throughput)<", found.get("figures/default-context.svg", b"").decode())
 
-    name = "figures/1-default-context.svg"
-    assert name in kept([{"keep_turns": 5}, {"keep_turns": 9}, {"keep_turns": 20, "other": 1}])
-    assert name not in kept([{"keep_turns": 5}, {"keep_turns": 9, "other": 2}, {"keep_turns": 20, "other": 1}])
+    assert lines({"keep_turns": 5}, {"keep_turns": 9}, {"keep_turns": 9, "a": 1}, {"keep_turns": 5, "a": 1}) == [
+        "greedy",
+        "throughput",
+    ]
+    assert lines({"keep_turns": 5}, {"keep_turns": 9}, {"keep_turns": 9, "a": 1}, {"keep_turns": 5}) == ["greedy"]
+    assert lines({"keep_turns": 5}, {"keep_turns": 9, "a": 2}, {"keep_turns": 9, "a": 1}, {}) == []
+
+
+def test_costs_without_a_result_are_named(played: Evaluation) -> None:
+    first, *others = of_one_preset(played, "greedy", "idle").episodes
+    assert first.run is not None
+    totals: JsonObject = {
+        name: {"sum": 7, "unknown_turns": 1} for name in ("prompt_tokens", "completion_tokens", "cost_usd")
+    }
+    run = attrs.evolve(first.run, outcome=attrs.evolve(first.run.outcome, totals=totals))
+    failed = Episode(first.key, "failed", "TurnError", run)
+    players = tuple(attrs.evolve(each, model="some-model") for each in played.players)
+    evaluation = attrs.evolve(played, episodes=(failed, *others), players=players, overrides=({"key": "a.b"},))
+    text = render_report(evaluation, baseline="idle")["report.md"].decode()
+    assert "in no table: at least 1 runs, 8 turns, 14 tokens, $7.00." in text
+    assert "| greedy | greedy | some-model |" in text
+    assert '| Settings in force | {"key": "a.b"} |' in text
 
 
 def test_published_results_are_shown_on_request(played: Evaluation) -> None:
-    text = render_report(played, published=True)["report.md"].decode()
+    text = render_report(of_one_preset(played, "idle"), published=True)["report.md"].decode()
     assert re.search(r"\| grok-4.20-beta \| \$24.9k \| \$14.0k \| 2 \|", text)
     assert "averages the debts of bankrupt companies" in text
-    assert "grok" not in render_report(played)["report.md"].decode()
+    assert "grok" not in render_report(of_one_preset(played, "idle"))["report.md"].decode()
 
 
 def test_a_link_in_the_folder_is_not_followed(played: Evaluation, tmp_path: Path) -> None:
