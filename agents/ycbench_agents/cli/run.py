@@ -564,7 +564,8 @@ def demo(
         print_evaluation(evaluation, with_episodes=True, kept=False)
         results, figure = out / "results.json", out / "funds.png"
         write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
-        if curves := [_curve(each) for each in evaluation.episodes if each.status == "finished"]:
+        drawn = [each for each in evaluation.episodes if each.key.preset == _DEMO_PRESETS[0]]  # the others look alike
+        if curves := [_curve(each) for each in drawn if each.status == "finished"]:
             save_funds_figure(curves, figure)
             sys.stdout.write(f"wrote {results} and {figure}\n")
         sys.stdout.flush()
