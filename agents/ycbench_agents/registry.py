@@ -1,9 +1,10 @@
-"""Policies by name, and those of a user's own by module and class."""
+"""Policies by name, and a user's own by module and class."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -12,8 +13,9 @@ from types import ModuleType
 from typing import Final, cast
 
 from ycbench_agents.base import Policy
+from ycbench_env.text import shown
 
-__all__ = ["PolicyError", "make_policy", "policy_factory", "policy_names"]
+__all__ = ["PolicyError", "make_policy", "number_parameter", "policy_factory", "policy_names"]
 
 _POLICIES: Final = {
     "accept_all": "ycbench_agents.scripted.accept_all:AcceptAllPolicy",
@@ -36,7 +38,7 @@ _FILE: Final = re.compile(r"(\w+)\.py:(\w+)")
 
 
 class PolicyError(ValueError):
-    """There is no such policy, or it has no such parameter; the message lists what there is."""
+    """There is no such policy, or it has no such parameter; the message lists those that exist."""
 
 
 def policy_names() -> tuple[str, ...]:
@@ -64,11 +66,35 @@ def make_policy(name: str, **parameters: object) -> Policy:
     return policy
 
 
-def policy_factory(name: str) -> Callable[..., Policy]:
-    """Return what makes the policy of a name.
+def number_parameter(
+    name: str, value: object, *, least: float = 0, most: float = math.inf, whole: bool = False
+) -> float:
+    """Return a parameter that is a finite number within bounds; parameters come from command lines and files, too.
+
+    Args:
+        name: Name of the parameter.
+        value: The value given for it.
+        least: Smallest value allowed.
+        most: Largest value allowed.
+        whole: Whether only whole numbers are allowed.
 
     Raises:
-        PolicyError: There is no such thing.
+        PolicyError: It is no such number; the message shows what was got and expected.
+    """
+    kinds = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most or value == math.inf:
+        kind = "a whole number" if whole else "a number"
+        bounds = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
+        msg = f"{name}: got {shown(value)}, expected {kind} {bounds}"
+        raise PolicyError(msg)
+    return value
+
+
+def policy_factory(name: str) -> Callable[..., Policy]:
+    """Return the class or function that makes the policy of a name.
+
+    Raises:
+        PolicyError: There is none.
     """
     reference = _REFERENCE.fullmatch(_POLICIES.get(name, name))
     if reference is None or _FILE.fullmatch(name):

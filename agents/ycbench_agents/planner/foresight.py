@@ -3,27 +3,51 @@
 What a slot lists after its n-th acceptance depends on the run seed, the slot and n alone (Y-2.5). So a slot can be
 walked along in a copy of the first state in which every client trusts the company and every prestige is high: the
 offers that come up are those of the real episode, whatever happens in it.
+
+Beside it stands what planner and bound share: the rules that both know, working hours, and commands as text.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 import attrs
 
 import ycbench_env
-from ycbench_agents.planner.words import accept, meaning
+from ycbench_env import Config, State
+from ycbench_env.actions import parse_turn
+from ycbench_env.types import Calendar, Command, MarketTask
 
-if TYPE_CHECKING:
-    from ycbench_env import Config, State
-    from ycbench_env.types import MarketTask
-
-__all__ = ["PASSES_A_SLOT", "Card", "Foresight", "unlimited"]
+__all__ = [
+    "DAY_US",
+    "HOUR_US",
+    "PASSES_A_SLOT",
+    "RESUME",
+    "Card",
+    "Foresight",
+    "accept",
+    "assign",
+    "cancel",
+    "dispatch",
+    "hours_between",
+    "meaning",
+    "uncovered_by_bound",
+    "uncovered_by_planner",
+]
 
 PASSES_A_SLOT: Final = 998
 """How far a slot is looked along: after 1,000 acceptances its ids meet the next slot's, and replaying takes long."""
 
 _HIGH_MILLI: Final = 10**6
+_LEAST_WORK: Final = 200
+HOUR_US: Final = 3_600_000_000
+DAY_US: Final = 24 * HOUR_US
+_DAY_HOURS: Final = 24
+_WEEK: Final = 7
+_WORKDAYS: Final = 5
+_MONDAY_OFFSET: Final = 3  # day 0, 1970-01-01, is a Thursday
+RESUME: Final = "sim resume"
 
 
 @attrs.frozen
@@ -77,13 +101,15 @@ class Foresight:
     """
 
     def __init__(self, start: State) -> None:
-        if start.config.world.replacement_numbering != "slot":
-            msg = "planner: got replacement_numbering = episode, expected slot, by which what a slot will list is known"
+        world = start.config.world
+        if world.replacement_numbering != "slot":
+            msg = "planner: got replacement_numbering = episode, expected slot, by which coming offers are known"
             raise ValueError(msg)
-        trust_milli = round(start.config.world.trust_max * 1000)
+        trust_milli = round(world.trust_max * 1000)
         open_to_all = attrs.evolve(
             start,
-            config=unlimited(start.config),
+            # Any number of tasks may be open, and what is accepted is replaced at once.
+            config=attrs.evolve(start.config, world=attrs.evolve(world, max_open_tasks=None, refill_at="accept")),
             clients=tuple([attrs.evolve(client, trust_milli=trust_milli) for client in start.clients]),
             prestige_milli=tuple([max(_HIGH_MILLI, level) for level in start.prestige_milli]),
         )
@@ -105,8 +131,119 @@ class Foresight:
         return cards[place]
 
 
-def unlimited(config: Config) -> Config:
-    """Return a configuration in which any number of tasks may be open."""
-    if config.world.max_open_tasks is None:
-        return config
-    return attrs.evolve(config, world=attrs.evolve(config.world, max_open_tasks=None))
+# ---- the rules that planner and bound know
+
+# A setting of [world], which values the arguments allow, and one of these.
+_SHARED: Final[tuple[tuple[str, Callable[[Any], bool], str], ...]] = (
+    ("num_clients", lambda value: value > 0, "6"),
+    ("replacement_prestige", lambda value: value == "same", "same"),
+    ("task_draw_order", lambda value: value == "prestige_first", "prestige_first"),
+    ("min_task_qty", lambda value: value >= _LEAST_WORK, "200"),
+    ("salary_raise_basis", lambda value: value == "tier_midpoint", "tier_midpoint"),
+    ("resume_stops_at_payroll", lambda value: value, "true"),
+)
+_OF_BOUND: Final = (*_SHARED, ("skill_rate_max", lambda value: value != "none", "10"))
+_OF_PLANNER: Final = (
+    *_SHARED,
+    ("min_task_qty", lambda value: value <= _LEAST_WORK, "200"),
+    ("replacement_numbering", lambda value: value == "slot", "slot"),
+    ("prestige_gate", lambda value: value == "required_domains", "required_domains"),
+    ("deadline_basis", lambda value: value == "largest", "largest"),
+    ("refill_at", lambda value: value == "accept", "accept"),
+)
+
+
+def uncovered_by_bound(config: Config) -> str | None:
+    """Return why the argument of the bound does not hold for a configuration, None where it does."""
+    return _uncovered("bound", config, _OF_BOUND)
+
+
+def uncovered_by_planner(config: Config) -> str | None:
+    """Return which rules of a configuration the planner does not know, None where it knows all."""
+    return _uncovered("planner", config, _OF_PLANNER)
+
+
+def _uncovered(
+    whose: str, config: Config, premises: tuple[tuple[str, Callable[[Any], bool], str], ...]
+) -> str | None:
+    broken = [(name, value) for name, holds, value in premises if not holds(getattr(config.world, name))]
+    if not broken:
+        return None
+    got = ", ".join(f"world.{name} = {str(getattr(config.world, name)).lower()}" for name, _ in broken)
+    remedy = " ".join(f"--set world.{name}={value}" for name, value in broken)
+    return f"{whose}: it does not know the rules of {config.name!r}: got {got}; use default or reference, or {remedy}"
+
+
+# ---- working hours (Y-3, Y-6)
+
+
+def weekdays_between(first_day: int, last_day: int) -> int:
+    """Return how many weekdays lie from a day number on and before another one."""
+    return _weekdays_before(last_day) - _weekdays_before(first_day)
+
+
+def _weekdays_before(day: int) -> int:
+    weeks, rest = divmod(day + _MONDAY_OFFSET, _WEEK)
+    return _WORKDAYS * weeks + min(rest, _WORKDAYS)
+
+
+def hours_between(calendar: Calendar, start_us: int, end_us: int, close_us: int | None = None) -> float:
+    """Return the hours of working days from one instant to a later one.
+
+    Args:
+        calendar: Calendar of the episode.
+        start_us: The first instant.
+        end_us: The second instant.
+        close_us: When a day ends, offset within it; None for the end of the workday.
+    """
+    close = calendar.close_us if close_us is None else close_us
+    return (_us_before(calendar, end_us, close) - _us_before(calendar, start_us, close)) / HOUR_US
+
+
+def _us_before(calendar: Calendar, time_us: int, close_us: int) -> int:
+    day, offset = divmod(time_us, DAY_US)
+    whole = _weekdays_before(day) * (close_us - calendar.open_us)
+    if (day + _MONDAY_OFFSET) % _WEEK >= _WORKDAYS:
+        return whole
+    return whole + min(max(offset, calendar.open_us), close_us) - calendar.open_us
+
+
+def midnight_factor(calendar: Calendar) -> float:
+    """Return how much longer a workday is when it counts until midnight."""
+    return (_DAY_HOURS * HOUR_US - calendar.open_us) / (calendar.close_us - calendar.open_us)
+
+
+# ---- commands
+
+
+def accept(task_id: str) -> str:
+    """Return the command that accepts an offer."""
+    return f"task accept --task-id {task_id}"
+
+
+def assign(task_id: str, names: Iterable[str]) -> str:
+    """Return the command that puts employees on a task."""
+    return f"task assign --task-id {task_id} --employees {','.join(names)}"
+
+
+def dispatch(task_id: str) -> str:
+    """Return the command that starts a task."""
+    return f"task dispatch --task-id {task_id}"
+
+
+def cancel(task_id: str) -> str:
+    """Return the command that gives a task up."""
+    return f"task cancel --task-id {task_id} --reason passed"
+
+
+def meaning(text: str) -> Command:
+    """Return the one command that a text says.
+
+    Raises:
+        ValueError: It says none; only a fault of this package could make that so.
+    """
+    command = parse_turn(text)[0].command
+    if command is None:
+        msg = f"planner: got {text!r}, expected a command of the grammar"
+        raise ValueError(msg)
+    return command

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
+from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
+from ycbench_agents.files import write_file
 from ycbench_agents.scripted.replay import read_text, read_turns, write_turns
-from ycbench_env import YCBenchEnv
+from ycbench_env import Config, YCBenchEnv
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ycbench_agents.planner.course import Course
-    from ycbench_env import Config
-
-__all__ = ["Plan", "PlanError", "PlanFacts", "load_plan", "plan_facts", "plan_of", "replay_plan", "save_plan"]
+__all__ = ["Plan", "PlanError", "PlanFacts", "load_plan", "plan_facts", "replay_plan", "save_plan"]
 
 _TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
-_PACKED: Final = ".gz"
 _FACTS: Final = ("preset", "config", "seed", "final_funds_cents", "interrupted")
 
 
@@ -65,12 +59,6 @@ class PlanFacts:
     seed: int
 
 
-def plan_of(config: Config, seed: int, course: Course, *, interrupted: bool = False) -> Plan:
-    """Return a course as a plan."""
-    turns = tuple(["\n".join(turn) for turn in course.turns])
-    return Plan(config.name, config.digest(), seed, turns, course.funds_cents, interrupted)
-
-
 def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
     """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
 
@@ -79,7 +67,7 @@ def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
         plan: The plan, or a file that ``save_plan`` wrote.
 
     Raises:
-        OSError: There is no such file.
+        FileNotFoundError: There is no such file.
         PlanError: It is no plan, the configuration is another one, or the funds are; the message shows both.
     """
     if not isinstance(plan, Plan):
@@ -99,43 +87,29 @@ def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
 
 
 def save_plan(path: str | os.PathLike[str], plan: Plan) -> None:
-    """Write a plan, packed where the name ends in ``.gz``; the policy ``replay`` reads either.
-
-    Whatever interrupts it, the file is the old one or the new one, whole.
+    """Write a plan as ``files.write_file`` does, packed where the name ends in ``.gz``; the policy ``replay`` reads either.
 
     Raises:
-        OSError: It cannot be written.
+        FileError: It cannot be written.
     """
-    values = (_one_line(plan.preset), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
+    values = (" ".join(plan.preset.split()), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
     comments = [_TITLE, *[f"{name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
     data = write_turns(plan.turns, comments).encode("utf-8")
-    file = Path(path)
-    if file.suffix == _PACKED:
-        data = gzip.compress(data, mtime=0)  # equal plans make equal files
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(file)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    # Without a time in the header, so that equal plans make equal files.
+    write_file(os.fspath(path), gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data)
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:
     """Return the plan that ``save_plan`` wrote.
 
     Raises:
-        OSError: There is no such file.
-        PlanError: It is no plan; the message shows the line that is missing or wrong.
+        FileNotFoundError: There is no such file.
+        PlanError: It is no plan, or too large; the message shows the line that is missing or wrong.
     """
     try:
         text = read_text(Path(path))
         turns = read_turns(text)
-    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+    except ValueError as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
         raise PlanError(msg) from None
     facts = _facts(text.split("\n"))
@@ -159,7 +133,7 @@ def plan_facts(path: str | os.PathLike[str]) -> PlanFacts | None:
         lines = read_text(Path(path)).split("\n")
         facts = _facts(takewhile(lambda line: line.startswith("#"), lines))
         return PlanFacts(facts["config"], int(facts["seed"]))
-    except (OSError, EOFError, KeyError, ValueError, zlib.error):  # whoever plays the list says what is wrong with it
+    except (OSError, KeyError, ValueError):  # whoever plays the list says what is wrong with it
         return None
 
 

@@ -9,27 +9,141 @@ or is done changes nothing any more, and short tuples copy fast.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import random
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Final
 
 import attrs
 
 import ycbench_env
-from ycbench_agents.planner.choice import Choice, Chooser
-from ycbench_agents.planner.course import Course, Mark, start_mark
-from ycbench_agents.planner.hours import HOUR_US
-from ycbench_agents.planner.words import RESUME, assign, cancel, dispatch, meaning
+from ycbench_agents.planner.foresight import (
+    HOUR_US,
+    RESUME,
+    Card,
+    Foresight,
+    accept,
+    assign,
+    cancel,
+    dispatch,
+    hours_between,
+    meaning,
+    midnight_factor,
+)
+from ycbench_env import State
+from ycbench_env.types import Employee, Task
 
-if TYPE_CHECKING:
-    from ycbench_agents.planner.foresight import Foresight
-    from ycbench_agents.planner.weights import Weights
-    from ycbench_env import State
-    from ycbench_env.types import Task
-
-__all__ = ["Game", "roll_out"]
+__all__ = ["Course", "Game", "Mark", "Weights", "roll_out"]
 
 _OPEN: Final = ("planned", "active")
 _MARGIN: Final = 1.02  # by which a larger team must do better
 _LONG: Final = 10**9
+_FIRST: Final = itemgetter(0)
+_TINY: Final = 1e-6  # share of work left at full trust, where that may be none
+_ROUNDING: Final = 1.01  # work is truncated to whole units
+_CANCEL_REACH: Final = 2
+_USUAL_BOOST: Final = 0.12
+_SAFETY: Final = 0.98  # of a deadline: forecasts change as teams do
+_E4: Final = 10_000
+_LEAST_WORK: Final = 200
+_MOST_WORK: Final = 25_000
+_GATE_LEVEL: Final = 5  # up to which prestige opens more offers
+
+
+@attrs.frozen
+class Mark:
+    """Where a rollout stands before it decides: all that its future depends on, weights aside.
+
+    Args:
+        state: The state, without its market and without closed tasks.
+        places: How often each slot was accepted.
+        passed: Offers passed by so far.
+        turns: Turns so far.
+        idle: Turns in a row in which the clock did not move.
+    """
+
+    state: State
+    places: tuple[int, ...]
+    passed: int
+    turns: int
+    idle: int
+
+
+@attrs.frozen
+class Course:
+    """A whole rollout.
+
+    Args:
+        turns: Commands turn by turn; a turn without any brings a forced advance nearer.
+        marks: Where it stood before each decision.
+        funds_cents: Funds at the end.
+        passed: Offers passed by.
+        solvent: Whether it ended without bankruptcy.
+    """
+
+    turns: tuple[tuple[str, ...], ...]
+    marks: tuple[Mark, ...]
+    funds_cents: int
+    passed: int
+    solvent: bool
+
+    @property
+    def rank(self) -> tuple[bool, int, int]:
+        """What courses are compared by: solvent ones first, then funds, then fewer passes."""
+        return self.solvent, self.funds_cents, -self.passed
+
+
+def start_mark(start: State) -> Mark:
+    """Return the mark at the start of an episode."""
+    return Mark(attrs.evolve(start, market=(), slot_accepts=()), (0,) * len(start.market), 0, 0, 0)
+
+
+@attrs.frozen
+class Weights:
+    """How a rollout values what it could do next.
+
+    Args:
+        homes: Domain in which each employee works.
+        clients: Factor of what each client's tasks are worth; 0 leaves it alone.
+        roam: Factor of what offers in other domains than a team's own are worth; 0 leaves them alone.
+        pass_price: What passing an offer by costs, in cents, so that passes go where they bring most.
+        reach: How many offers of a slot are looked through.
+        growing_team: Size of a team that still learns.
+        grown_team: Size of a team that has learnt.
+        grown: Share of the highest rate from which on a team has learnt.
+        join_hours: Hours before the end of a task at which others join it to learn from its success; 0 never.
+        boost: Worth of a usual skill boost to a team that knows nothing yet, in shares of the reward.
+        trust: Worth of a success with a client that has no trust yet, in shares of the reward.
+        prestige: Worth of one level of prestige, in shares of the reward, up to the level that all offers require.
+        cancel_price: What it costs to cancel with a client whose trust that lowers, in cents; where cancelling is the
+            only way to pass an offer by.
+        keep: Reward for a unit of work, in cents, below which an offer is cleared away where that can be done; 0 never.
+        keep_from: Share of the episode after which such clearing begins.
+        few: Offers of a client that must be poor before its trust is spent on clearing them away.
+        rest: Decisions for which a client is left in peace after its offers were cleared away.
+        noise: Spread of a random factor on every value.
+        noisy_choices: Number of choices for which there is such noise; later ones have none.
+    """
+
+    homes: tuple[int, ...]
+    clients: tuple[float, ...]
+    roam: float = 0.0
+    pass_price: float = 3_000.0
+    reach: int = 150
+    growing_team: int = 4
+    grown_team: int = 1
+    grown: float = 0.9
+    join_hours: float = 4.0
+    boost: float = 2.0
+    trust: float = 0.5
+    prestige: float = 1.0
+    cancel_price: float = 10_000_000.0
+    keep: float = 1_000.0
+    keep_from: float = 0.4
+    few: int = 10
+    rest: int = 12
+    noise: float = 0.0
+    noisy_choices: int = 10**6
 
 
 @attrs.frozen
@@ -58,7 +172,7 @@ def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None
         cut: Which of its marks to go on from.
     """
     mark = start_mark(game.start) if base is None else base.marks[cut]
-    rollout = _Rollout(game, weights, mark, seed)
+    rollout = Rollout(game, weights, mark, seed)
     rollout.run()
     turns, marks = tuple(rollout.turns), tuple(rollout.marks)
     if base is not None:
@@ -67,7 +181,7 @@ def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None
     return Course(turns, marks, state.funds_cents, rollout.passed, state.terminal_reason != "bankruptcy")
 
 
-class _Rollout:
+class Rollout:
     """A rollout as it goes."""
 
     def __init__(self, game: Game, weights: Weights, mark: Mark, seed: int) -> None:
@@ -259,7 +373,7 @@ class _Rollout:
     def _clears(self) -> bool:
         calendar = self.state.calendar
         share = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
-        return self._open_limit is not None and share >= self.weights.keep_from
+        return self._open_limit is not None and self.passes_left > 0 and share >= self.weights.keep_from
 
     def _clear_away(self) -> bool:
         """Cancel the poor offers of a client, if need be down to no trust, where nothing more can be lost.
@@ -295,3 +409,284 @@ class _Rollout:
             if fitting:
                 task = min(fitting, key=lambda task: (home not in task.offer.domains, len(task.team), task.task_id))
                 self._act(assign(task.task_id, [self.state.employees[place].name]))
+
+
+# ---- which offer a team takes
+
+
+@attrs.frozen
+class Choice:
+    """An offer, the slot that it is in, and what it brings an hour of each member of the team, in cents."""
+
+    slot: int
+    card: Card
+    score: float
+
+
+@attrs.frozen
+class _Record:
+    """An offer that beats all before it in its slot, and what accepting those takes."""
+
+    card: Card
+    value: float
+    trust_milli: int
+    mask: int
+
+
+@attrs.frozen
+class _Regard:
+    """How a client is looked at in one decision: its trust, the share of work left, the factor of its rewards."""
+
+    trust_milli: int
+    work_left: float
+    inflation: float
+    factor: float
+    pass_price: float
+
+
+@attrs.frozen
+class _View:
+    """What a decision about a team looks at."""
+
+    regards: list[_Regard]
+    rates: list[float]
+    hours_left: float
+    raises: int
+    most_rate: float
+    heads: int
+    noise: float
+    growing: bool
+
+
+class Chooser:
+    """Chooses offers by weights; keeps what it has found in slots that have not moved.
+
+    Args:
+        start: The first state of the episode.
+        foresight: Its market.
+        weights: What decides.
+        seed: Seed of the noise on values.
+    """
+
+    def __init__(self, start: State, foresight: Foresight, weights: Weights, seed: int) -> None:
+        world = start.config.world
+        self.slots = [slot for slot in range(len(start.market)) if weights.clients[slot % len(start.clients)] > 0]
+        self._world = world
+        self._clients = len(start.clients)
+        self._foresight = foresight
+        self._weights = weights
+        self._noise = random.Random(seed)  # noqa: S311 -- a search, not a secret
+        self._choices = 0
+        self._factor = midnight_factor(start.calendar) if world.accrual == "until_midnight" else 1.0
+        self._day_hours = world.workday_end_hour - world.workday_start_hour
+        self._cancels = world.max_open_tasks is not None
+        self._most_delta = max([offer.prestige_delta_milli for offer in start.market], default=0) / 1000
+        # Where passing by means cancelling, few offers are worth the trust that it costs.
+        self._reach = min(weights.reach, _CANCEL_REACH) if self._cancels else weights.reach
+        self._records: dict[tuple[int, bool], list[list[_Record]]] = {}
+
+    def forget(self, slot: int) -> None:
+        """Forget what was found in a slot, since it moves on."""
+        self._records.pop((slot, False), None)
+        self._records.pop((slot, True), None)
+
+    def best(self, at: Rollout, home: int, team: Sequence[int], *, growing: bool) -> Choice | None:
+        """Return the offer that a team should take now and its score a head, None when none is worth it.
+
+        Args:
+            at: Where the rollout stands.
+            home: Domain that the team works in.
+            team: Places of its members.
+            growing: Whether it still learns.
+        """
+        if not at.may_accept:
+            return None
+        self._choices += 1
+        members = [at.state.employees[place] for place in team]
+        view = self._view(at, members, growing=growing)
+        best, best_score = self._best_in(at, view, home, (None, 0.0), 1.0)
+        if self._weights.roam > 0:
+            for domain in range(len(view.rates)):
+                if domain != home:
+                    best, best_score = self._best_in(at, view, domain, (best, best_score), self._weights.roam)
+        return best
+
+    def _view(self, at: Rollout, members: list[Employee], *, growing: bool) -> _View:
+        calendar = at.state.calendar
+        return _View(
+            regards=[self._regard(at.state, client) for client in range(self._clients)],
+            rates=[self._rate(members, domain) for domain in range(len(at.state.prestige_milli))],
+            hours_left=hours_between(calendar, at.state.now_us, calendar.horizon_us) * self._factor,
+            raises=self._raises(at.state, members),
+            most_rate=min(len(members), self._world.team_size) * self._world.skill_rate_max_e4 / _E4,
+            heads=len(members),
+            noise=self._weights.noise if self._choices <= self._weights.noisy_choices else 0.0,
+            growing=growing,
+        )
+
+    def _best_in(
+        self, at: Rollout, view: _View, domain: int, so_far: tuple[Choice | None, float], favour: float
+    ) -> tuple[Choice | None, float]:
+        """Return the best offer in a domain and its score, or what was best so far when that is better."""
+        best, best_score = so_far
+        rate = view.rates[domain]
+        if rate <= 0:
+            return so_far
+        headroom = max(0.0, 1 - rate / view.most_rate) if view.growing else 0.0
+        noisy = view.noise
+        most = rate * (1 + noisy) * self._most_worth(headroom) * favour * _ROUNDING
+        limits = [most * regard.factor / (max(_TINY, regard.work_left) * regard.inflation) for regard in view.regards]
+        for limit, slot in self._by_limit(at, domain, limits, growing=view.growing):
+            if limit <= best_score:
+                break
+            client = slot % self._clients
+            regard = view.regards[client]
+            for record in self._in_slot(at, slot, growing=view.growing)[domain]:
+                if record.value * limits[client] <= best_score:
+                    continue
+                passes = record.card.place - at.places[slot]
+                if not self._open(at, record, regard) or passes > at.passes_left:
+                    break  # the later ones of a slot take more than the earlier ones
+                hours, due = self._hours(record.card, regard, view.rates)
+                if hours > view.hours_left or hours > due:
+                    continue
+                worth = self._worth(at.state, record.card, headroom) * regard.factor
+                score = favour * (worth - view.raises - regard.pass_price * passes) / hours
+                if noisy:
+                    score *= 1 + noisy * self._noise.random()
+                if score > best_score:
+                    best, best_score = Choice(slot, record.card, score / view.heads), score
+        return best, best_score
+
+    def _by_limit(self, at: Rollout, home: int, limits: list[float], *, growing: bool) -> list[tuple[float, int]]:
+        """Return the slots that offer something in a domain with what that can score at most, the highest first."""
+        ordered: list[tuple[float, int]] = []
+        for slot in self.slots:
+            records = self._in_slot(at, slot, growing=growing)[home]
+            if records:
+                ordered.append((records[-1].value * limits[slot % self._clients], slot))
+        ordered.sort(key=_FIRST, reverse=True)
+        return ordered
+
+    def _most_worth(self, headroom: float) -> float:
+        """Return the highest factor by which an offer's worth can exceed its reward, boost of the records aside."""
+        return (1 + self._weights.prestige * self._most_delta) * (1 if headroom <= 0 else max(1.0, headroom))
+
+    def poor_slots(self, at: Rollout, client: int) -> list[int]:
+        """Return the slots of a client whose offer could be accepted and should be cleared away.
+
+        Only those that require no prestige: cancelling lowers it, and would soon shut the others.
+        """
+        poor: list[int] = []
+        trust_milli = at.state.clients[client].trust_milli
+        for slot in range(client, len(at.places), self._clients):
+            card = self._foresight.card(slot, at.places[slot])
+            if card is not None and card.value < self._weights.keep:
+                offer = card.offer
+                if offer.required_prestige <= 1 and offer.required_trust * 1000 <= trust_milli:
+                    poor.append(slot)
+        return poor
+
+    def place_to_clear_to(self, at: Rollout, slot: int) -> int:
+        """Return the place of the best offer that a slot can be brought to list now, cancelling what stands before it.
+
+        The first one that cannot be accepted yet counts, too: it may be later.
+        """
+        trust_milli = at.state.clients[slot % self._clients].trust_milli
+        levels = list(at.state.prestige_milli)
+        place = best = at.places[slot]
+        best_value = 0.0
+        while (card := self._foresight.card(slot, place)) is not None:
+            if card.value > best_value:
+                best, best_value = place, card.value
+            offer = card.offer
+            allowed = offer.required_trust * 1000 <= trust_milli and all(
+                levels[domain] >= offer.required_prestige * 1000 for domain in offer.domains
+            )
+            if not allowed or place - at.places[slot] >= self._weights.reach:
+                break
+            for domain in offer.domains:
+                loss = int(offer.prestige_delta_milli * self._world.penalty_cancel_multiplier) + 1
+                levels[domain] = max(self._world.prestige_min_milli, levels[domain] - loss)
+            place += 1
+        return best
+
+    def _regard(self, state: State, place: int) -> _Regard:
+        client, world, weights = state.clients[place], self._world, self._weights
+        share = client.trust_milli / 1000 / world.trust_max
+        price = weights.pass_price if not self._cancels else weights.cancel_price * (client.trust_milli > 0)
+        bad = client.is_adversarial
+        factor = 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
+        return _Regard(
+            trust_milli=client.trust_milli,
+            work_left=1.0 if bad else 1 - world.trust_work_reduction_max * share,
+            inflation=factor**world.adversarial_inflation_passes if bad else 1.0,
+            factor=weights.clients[place] * (1 + weights.trust * (1 - share) ** 1.5),
+            pass_price=price,
+        )
+
+    def _rate(self, members: list[Employee], domain: int) -> float:
+        best = sorted([member.rates_e4[domain] for member in members], reverse=True)
+        return sum(best[: self._world.team_size]) / _E4
+
+    def _raises(self, state: State, members: list[Employee]) -> int:
+        """Return what a success of a team adds to the payrolls that are still to come, in cents."""
+        world = self._world
+        middles = [world.tier_midpoints_cents[member.tier] for member in members]
+        months = len(state.calendar.payrolls_us) - state.payrolls_charged
+        return sum([int(middle * world.salary_bump_pct) for middle in middles]) * months
+
+    def _in_slot(self, at: Rollout, slot: int, *, growing: bool) -> list[list[_Record]]:
+        """Return the records of a slot from its present offer on, by domain."""
+        found = self._records.get((slot, growing))
+        if found is None:
+            found = self._records[slot, growing] = self._look_along(slot, at.places[slot], growing=growing)
+        return found
+
+    def _look_along(self, slot: int, place: int, *, growing: bool) -> list[list[_Record]]:
+        boost = self._weights.boost / _USUAL_BOOST if growing else 0.0
+        records: list[list[_Record]] = [[], [], [], []]
+        best = [0.0] * len(records)
+        trust = mask = 0
+        for there in range(place, place + self._reach + 1):
+            card = self._foresight.card(slot, there)
+            if card is None:
+                break
+            trust = max(trust, card.offer.required_trust * 1000)
+            mask |= card.mask
+            value = card.value * (1 + boost * card.boost)
+            if value > best[card.home]:
+                best[card.home] = value
+                records[card.home].append(_Record(card, value, trust, mask))
+        return records
+
+    def _open(self, at: Rollout, record: _Record, regard: _Regard) -> bool:
+        """Return whether trust and prestige allow an offer and those before it, which require the same prestige."""
+        if regard.trust_milli < record.trust_milli:
+            return False
+        needed = record.card.offer.required_prestige * 1000
+        return needed <= 1000 or all(  # noqa: PLR2004 -- one level
+            level >= needed for domain, level in enumerate(at.state.prestige_milli) if record.mask >> domain & 1
+        )
+
+    def _hours(self, card: Card, regard: _Regard, rates: list[float]) -> tuple[float, float]:
+        """Return how many hours a team takes for an offer, and how many it may take."""
+        offer = card.offer
+        hours, listed = 0.0, 0
+        for domain, quantity in zip(offer.domains, offer.quantities, strict=True):
+            reduced = max(_LEAST_WORK, int(quantity * regard.work_left))
+            listed = max(listed, reduced if regard.inflation == 1 else quantity)
+            work = reduced if regard.inflation == 1 else min(_MOST_WORK, reduced * regard.inflation)
+            hours = max(hours, work / rates[domain] if rates[domain] > 0 else float("inf"))
+        days = max(self._world.deadline_min_biz_days, int(listed / self._world.deadline_qty_per_day))
+        return max(hours, 1e-6), days * self._day_hours * _SAFETY
+
+    def _worth(self, state: State, card: Card, headroom: float) -> float:
+        """Return what an offer is worth in cents: its reward, what the team learns, and prestige."""
+        weights, offer = self._weights, card.offer
+        worth = float(offer.reward_cents)
+        if headroom > 0:
+            worth *= 1 + weights.boost * headroom * card.boost / _USUAL_BOOST
+        if weights.prestige > 0 and state.prestige_milli[card.home] < _GATE_LEVEL * 1000:
+            worth *= 1 + weights.prestige * offer.prestige_delta_milli / 1000
+        return worth

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Final
 
 import attrs
 
-from ycbench_agents.planner.coverage import uncovered_by_planner
-from ycbench_agents.planner.foresight import Foresight
-from ycbench_agents.planner.plan import Plan, PlanError, plan_of, replay_plan
-from ycbench_agents.planner.rollout import Game, roll_out
-from ycbench_agents.planner.weights import Weights, drawn_weights, first_weights, mutated, shaken
-from ycbench_env import initial_state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ycbench_agents.planner.course import Course
-    from ycbench_env import Config
+from ycbench_agents.planner.foresight import Foresight, uncovered_by_planner
+from ycbench_agents.planner.plan import Plan, PlanError, replay_plan
+from ycbench_agents.planner.rollout import Course, Game, Weights, roll_out
+from ycbench_env import Config, State, initial_state
 
 __all__ = ["MOST_PASSES", "Progress", "plan"]
 
@@ -35,6 +29,9 @@ _FIRST_DRAWS: Final = 12
 _KEPT: Final = 5
 _NEW: Final = 0.03
 _CHANGED: Final = 0.2
+_DOMAINS: Final = 4
+_ROAMS: Final = 0.3
+_CLEARS: Final = 0.5
 
 
 @attrs.frozen
@@ -79,7 +76,8 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         budget_seconds: Seconds after which no new rollout begins, None for no such limit.
         budget_rollouts: Number of rollouts, None for no such limit. Alone it makes the search deterministic.
         search_seed: Seed of the search's own draws.
-        most_passes: Offers that the plan may pass by at most (see ``MOST_PASSES``).
+        most_passes: Offers that the plan may pass by at most (see ``MOST_PASSES``); 0 for the honest game, in which all
+            that is accepted is dispatched.
         clock: Gives the seconds that pass.
         on_progress: Is told after each rollout.
 
@@ -107,7 +105,8 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         interrupted = True
         if not search.kept:
             raise
-    found = plan_of(config, seed, search.best.course, interrupted=interrupted)
+    turns = tuple(["\n".join(turn) for turn in search.best.course.turns])
+    found = Plan(config.name, config.digest(), seed, turns, search.best.course.funds_cents, interrupted)
     try:
         replay_plan(config, found)
     except KeyboardInterrupt:  # nothing is lost by one that comes during the check; another one ends that, too
@@ -173,3 +172,156 @@ class _Search:
         """Keep the best few, of equal ones the earlier."""
         if all(found.course.rank != other.course.rank for other in self.kept):
             self.kept = sorted([*self.kept, found], key=lambda each: each.course.rank, reverse=True)[:_KEPT]
+
+
+# ---- weights
+
+
+def first_weights(start: State) -> tuple[Weights, ...]:
+    """Return a few weights that do well in many worlds: everybody in the domain that suits best, all loyal clients."""
+    loyal = tuple([0.0 if client.is_adversarial else 1.0 for client in start.clients])
+    clients = loyal if any(loyal) else tuple([1.0 for _ in loyal])
+    mixed = _spread_homes(start)
+    base = Weights(homes=mixed, clients=clients)
+    return (
+        base,
+        attrs.evolve(base, pass_price=1_000.0),
+        attrs.evolve(base, roam=0.6, grown_team=2, prestige=3.0, trust=2.0, keep=1_100.0, keep_from=0.65, rest=25),
+        attrs.evolve(base, roam=1.0, grown_team=2, keep=0.0),
+        attrs.evolve(base, homes=(_best_domain(start),) * len(mixed)),
+        attrs.evolve(base, grown_team=2, reach=300, pass_price=1_500.0),
+    )
+
+
+def _spread_homes(start: State) -> tuple[int, ...]:
+    """Return homes for pairs: each domain in turn takes the two who are best in it among those that are left."""
+    homes = [0] * len(start.employees)
+    left = list(range(len(homes)))
+    turn = 0
+    while left:
+        domain = turn // 2 % _DOMAINS
+        best = max(left, key=lambda place: (start.employees[place].rates_e4[domain], -place))
+        homes[best] = domain
+        left.remove(best)
+        turn += 1
+    return tuple(homes)
+
+
+def _best_domain(start: State) -> int:
+    sums = [sum([employee.rates_e4[domain] for employee in start.employees]) for domain in range(_DOMAINS)]
+    return sums.index(max(sums))
+
+
+def drawn_weights(start: State, rng: Random) -> Weights:
+    """Return weights drawn at random, wide around what has been seen to work."""
+    clients = [0.0 if client.is_adversarial else rng.choice((0.0, 0.7, 1.0, 1.0)) for client in start.clients]
+    loyal = [place for place, client in enumerate(start.clients) if not client.is_adversarial]
+    if not any(clients):
+        clients = [1.0 if place in loyal or not loyal else 0.0 for place in range(len(clients))]
+    return Weights(
+        homes=_drawn_homes(start, rng),
+        clients=tuple(clients),
+        roam=rng.choice((0.0, rng.uniform(0.3, 1.0))),
+        pass_price=10 ** rng.uniform(2.5, 4.5),
+        reach=rng.choice((30, 80, 150, 300)),
+        growing_team=rng.choice((2, 3, 4, 4)),
+        grown_team=rng.choice((1, 1, 1, 2)),
+        grown=rng.uniform(0.6, 0.98),
+        join_hours=rng.choice((0.0, rng.uniform(0.5, 15.0), rng.uniform(0.5, 15.0))),
+        boost=rng.uniform(0.5, 5.0),
+        trust=rng.uniform(0.0, 2.0),
+        prestige=rng.choice((0.0, 10 ** rng.uniform(-0.5, 1.3))),
+        cancel_price=10 ** rng.uniform(4.5, 7.0),
+        keep=rng.choice((0.0, rng.uniform(600, 1600), rng.uniform(600, 1600))),
+        keep_from=rng.uniform(0.0, 0.8),
+        few=rng.randint(3, 25),
+        rest=rng.randint(3, 40),
+    )
+
+
+def _drawn_homes(start: State, rng: Random) -> tuple[int, ...]:
+    """Return a domain for each employee, out of one to four, the better ones for each likelier."""
+    open_to = rng.sample(range(_DOMAINS), rng.randint(1, _DOMAINS))
+    return tuple(
+        max(open_to, key=lambda domain: (employee.rates_e4[domain] * rng.uniform(0.3, 1.0), domain))
+        for employee in start.employees
+    )
+
+
+def mutated(weights: Weights, rng: Random) -> Weights:
+    """Return weights of which one to three were changed."""
+    for _ in range(rng.randint(1, 3)):
+        weights = _mutated_once(weights, rng)
+    return weights
+
+
+def shaken(weights: Weights, rng: Random) -> Weights:
+    """Return weights with another noise and nothing else changed, so that single decisions turn out differently."""
+    return attrs.evolve(weights, noise=rng.choice((0.05, 0.1, 0.2, 0.4)), noisy_choices=rng.choice((2, 5, 15, 50)))
+
+
+def _mutated_once(weights: Weights, rng: Random) -> Weights:
+    change = rng.choice(
+        (_other_home, _other_home, _other_client, _other_price, _other_price, _other_team, _other_value)
+    )
+    return change(weights, rng)
+
+
+def _other_home(weights: Weights, rng: Random) -> Weights:
+    if rng.random() < _ROAMS:
+        return attrs.evolve(weights, roam=rng.choice((0.0, rng.uniform(0.3, 1.2))))
+    return attrs.evolve(weights, homes=_with_one(weights.homes, rng.randrange(_DOMAINS), rng))
+
+
+def _other_client(weights: Weights, rng: Random) -> Weights:
+    return attrs.evolve(weights, clients=_scaled_client(weights.clients, rng))
+
+
+def _other_price(weights: Weights, rng: Random) -> Weights:
+    """Return weights that pass offers by more or less readily."""
+    if rng.random() < _CLEARS:
+        keep = weights.keep * rng.uniform(0.7, 1.4) or rng.uniform(600, 1600)
+        price = weights.cancel_price * 2 ** rng.uniform(-2, 2)
+        return attrs.evolve(
+            weights,
+            cancel_price=price,
+            keep=keep,
+            keep_from=rng.random(),
+            few=rng.randint(3, 25),
+            rest=rng.randint(3, 40),
+        )
+    reach = rng.choice((weights.reach, weights.reach, 30, 80, 150, 300, 600))
+    return attrs.evolve(weights, pass_price=weights.pass_price * 2 ** rng.uniform(-1, 1), reach=reach)
+
+
+def _other_team(weights: Weights, rng: Random) -> Weights:
+    return attrs.evolve(
+        weights,
+        growing_team=rng.randint(1, 4),
+        grown_team=rng.choice((1, 1, 2, 3, 4)),
+        grown=rng.uniform(0.5, 1.0),
+        join_hours=rng.choice((weights.join_hours, 0.0, rng.uniform(0.5, 15.0))),
+    )
+
+
+def _other_value(weights: Weights, rng: Random) -> Weights:
+    """Return weights that value something else than the reward more or less."""
+    return attrs.evolve(
+        weights,
+        boost=weights.boost * 2 ** rng.uniform(-1, 1),
+        trust=rng.choice((weights.trust, rng.uniform(0.0, 3.0))),
+        prestige=rng.choice((weights.prestige, 0.0, 10 ** rng.uniform(-0.5, 1.3))),
+        noise=rng.choice((weights.noise, 0.0, 0.05, 0.1, 0.2)),
+    )
+
+
+def _with_one(homes: tuple[int, ...], domain: int, rng: Random) -> tuple[int, ...]:
+    place = rng.randrange(len(homes)) if homes else 0
+    return (*homes[:place], domain, *homes[place + 1 :]) if homes else homes
+
+
+def _scaled_client(clients: tuple[float, ...], rng: Random) -> tuple[float, ...]:
+    """Return the factors with one of them changed; it may fall to 0 and come back."""
+    place = rng.randrange(len(clients))
+    changed = clients[place] * rng.choice((0.0, rng.uniform(0.7, 1.4), rng.uniform(0.7, 1.4))) or rng.choice((0.0, 1.0))
+    return (*clients[:place], changed, *clients[place + 1 :])

@@ -7,10 +7,8 @@ and starts everything, with everybody on it, one at a time. Should a change of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ycbench_agents.scripted import answer
-from ycbench_agents.scripted.gate import PrestigeGate
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import MarketGate
 from ycbench_agents.scripted.one_at_a_time import (
     LOOK,
     WAIT,
@@ -20,9 +18,7 @@ from ycbench_agents.scripted.one_at_a_time import (
     swollen_clients,
     try_to_take,
 )
-
-if TYPE_CHECKING:
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = ["AdversaryChaserPolicy"]
 
@@ -31,13 +27,12 @@ class AdversaryChaserPolicy:
     """Takes the best-paid task of the clients whose work grows, of any client while it knows none."""
 
     def __init__(self) -> None:
-        """Make a policy that knows no client."""
         self.reset(0)
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget which clients it chases."""
         self._chased: set[str] = set()
-        self._gate = PrestigeGate()
+        self._gate = MarketGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look at the market for the next decision."""
@@ -49,7 +44,7 @@ class AdversaryChaserPolicy:
         if not offers or not staff:
             return LOOK
         best = next((offer for offer in offers if offer.client in self._chased), offers[0])  # best paid first
-        if self._gate.doubts(best, answer.prestige(observation)):
+        if self._gate.doubts(best, answers.prestige(observation)):
             return try_to_take(observation, best.task_id, [member.name for member in staff])
         inspect = f"task inspect --task-id {best.task_id}"
         accept = f"task accept --task-id {best.task_id}"

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from typing import TYPE_CHECKING
 
-from ycbench_agents.scripted import answer
+from ycbench_agents.registry import number_parameter
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import Inspection, MarketGate
 from ycbench_agents.scripted.forecast import business_hours, hours_of_work
-from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.one_at_a_time import (
     LOOK,
     WAIT,
@@ -28,11 +28,7 @@ from ycbench_agents.scripted.one_at_a_time import (
     probe,
     swollen_clients,
 )
-from ycbench_agents.scripted.parameter import at_least_zero
-
-if TYPE_CHECKING:
-    from ycbench_agents.scripted.answer import Inspection
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = ["ConservativePolicy"]
 
@@ -42,21 +38,19 @@ class ConservativePolicy:
 
     Args:
         margin: Fraction of a task's hours that must be left before its deadline, at least 0.
+
+    Raises:
+        PolicyError: ``margin`` is no such number.
     """
 
     def __init__(self, margin: float = 0.1) -> None:
-        """Make a policy.
-
-        Raises:
-            ValueError: ``margin`` is no such number.
-        """
-        self._margin = at_least_zero(margin, "margin: got", "a fraction of at least 0, like 0.1")
+        self._margin = number_parameter("margin", margin)
         self.reset(0)
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget what was found out about clients and deadlines."""
         self._swollen: set[str] = set()
-        self._gate = PrestigeGate()
+        self._gate = MarketGate()
         self._too_long = math.inf  # hours of the best team
 
     def act(self, observation: Observation) -> str:
@@ -65,7 +59,7 @@ class ConservativePolicy:
             return f"{WAIT}\n{LOOK}"
         self._gate.learn(observation)
         self._swollen.update(swollen_clients(observation))
-        for task in answer.inspections(observation)[-1:]:
+        for task in answers.inspections(observation)[-1:]:
             if task.status == "planned" and self._is_safe(task, observation):
                 return begin(observation, task.task_id, best_team(task.work, known_staff(observation)))
         return self._accept_best(observation)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ycbench_agents.scripted.answer import Employee, Work
+from ycbench_agents.scripted.answers import Employee, Work
 
 __all__ = [
     "ASSUMED_RATE",

@@ -8,25 +8,18 @@ what was typed is in its record, and nobody is asked for it again.
 
 from __future__ import annotations
 
-import re
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
-from ycbench_agents.base import Decision, PolicyStoppedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ycbench_agents.base import JsonObject
-    from ycbench_env import Observation
+from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
+from ycbench_env import Observation
+from ycbench_env.text import printable, shown
 
 __all__ = ["HumanPolicy"]
 
 _OPENING: Final = "Type commands, one a line; an empty line plays them as one turn. --help lists them, Ctrl-D leaves."
 _TYPED: Final = "typed"
-# Control characters but line break and tab, and marks that turn the direction of writing: on a terminal they would
-# move the cursor, colour the screen or show something else than what is there.
-_UNSEEN: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _ask(prompt: str) -> str:
@@ -63,7 +56,9 @@ class HumanPolicy:
     def __init__(self, read: Callable[[str], str] = _ask, write: Callable[[str], object] = _tell) -> None:
         for name, function in (("read", read), ("write", write)):
             if not callable(function):
-                msg = f"{name}: got {function!r}, expected a function, like {'input' if name == 'read' else 'print'}"
+                msg = (
+                    f"{name}: got {shown(function)}, expected a function, like {'input' if name == 'read' else 'print'}"
+                )
                 raise ValueError(msg)  # noqa: TRY004 -- one kind of error for all that is wrong with parameters
         self._read = read
         self._write = write
@@ -82,7 +77,7 @@ class HumanPolicy:
         if not self._greeted:
             self._write(_OPENING)
             self._greeted = True
-        self._write(_shown(observation["text"]))
+        self._write(printable(observation["text"]))
         prompt = f"turn {int(observation['turn'])}> "
         lines: list[str] = []
         while line := self._line(prompt if not lines else "... "):
@@ -127,8 +122,3 @@ class HumanPolicy:
                     "A recorded run goes on with: ycbench resume FOLDER"
                 )
                 raise PolicyStoppedError(msg) from None
-
-
-def _shown(text: str) -> str:
-    r"""Return a text for a terminal: control characters as ``\x1b``, line breaks and tabs as they are."""
-    return _UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)

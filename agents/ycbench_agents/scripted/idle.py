@@ -5,16 +5,13 @@ The floor: the environment moves time on by itself, payroll after payroll, until
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = ["IdlePolicy"]
 
 
 class IdlePolicy:
-    """Says nothing."""
+    """Plays empty turns."""
 
     def reset(self, seed: int) -> None:
         """Nothing to forget and nothing to draw."""

@@ -9,20 +9,16 @@ rolls no more and plays as the expert does, as it also does where rates are hidd
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import attrs
 
-from ycbench_agents.scripted import answer
+from ycbench_agents.registry import number_parameter
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import Offer
 from ycbench_agents.scripted.expert import ExpertPolicy
-from ycbench_agents.scripted.expert.situation import units
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_agents.scripted.answer import Offer
-    from ycbench_agents.scripted.expert.situation import Situation
-    from ycbench_env import Observation
+from ycbench_agents.scripted.expert.staffing import Situation, units
+from ycbench_env import Observation
 
 __all__ = ["MarketRollerPolicy"]
 
@@ -33,14 +29,14 @@ class MarketRollerPolicy:
     Args:
         keep: How many offers of each domain are kept.
         batch: How many are replaced between two decisions at most.
+
+    Raises:
+        PolicyError: One is no whole number from 1 to 100, or to 200.
     """
 
     def __init__(self, keep: int = 6, batch: int = 30) -> None:
-        for name, value, most in (("keep", keep, 100), ("batch", batch, 200)):
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
-                msg = f"market_roller: got {name}={value!r}, expected a whole number from 1 to {most}"
-                raise ValueError(msg)
-        self._keep, self._batch = keep, batch
+        self._keep = int(number_parameter("keep", keep, least=1, most=100, whole=True))
+        self._batch = int(number_parameter("batch", batch, least=1, most=200, whole=True))
         self._expert = ExpertPolicy()
         self.reset(0)
 
@@ -51,7 +47,7 @@ class MarketRollerPolicy:
 
     def act(self, observation: Observation) -> str:
         """Return the next turn: what the expert decides, and offers that are to be replaced before its next look."""
-        if any(command.startswith("task accept") for command in answer.refused(observation)):
+        if answers.refused(observation, "task accept"):
             self._closed = True
         situation = self._expert.learn(observation)
         if situation is None:

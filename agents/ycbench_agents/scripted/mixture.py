@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from ycbench_agents.base import Decision, DeliberatingPolicy, Policy
-from ycbench_agents.registry import PolicyError, make_policy
-
-if TYPE_CHECKING:
-    from ycbench_agents.base import JsonObject, Turn
-    from ycbench_env import Observation
+from ycbench_agents.base import Decision, DeliberatingPolicy, JsonObject, Policy, Turn, checked_turn
+from ycbench_agents.registry import PolicyError, make_policy, number_parameter
+from ycbench_env import Observation
+from ycbench_env.text import shown
 
 __all__ = ["MixturePolicy", "named_policies"]
 
@@ -51,7 +49,7 @@ class MixturePolicy:
         policy_parameters: Mapping[str, object] | None = None,
         other_parameters: Mapping[str, object] | None = None,
     ) -> None:
-        self._epsilon = _probability(epsilon)
+        self._epsilon = number_parameter("epsilon", epsilon, most=1)
         self._policies = {
             _FIRST: _policy(_FIRST, policy, policy_parameters),
             _OTHER: _policy(_OTHER, other, other_parameters),
@@ -77,7 +75,8 @@ class MixturePolicy:
 
     def act(self, observation: Observation) -> Turn:
         """Return the turn of the policy whose turn it is."""
-        return self._policies[self._draw()].act(observation)
+        policy = self._policies[self._draw()]
+        return checked_turn(policy.act(observation), policy)
 
     async def decide(self, observation: Observation) -> Decision:
         """Return the turn of the policy whose turn it is, and whose it was.
@@ -90,7 +89,7 @@ class MixturePolicy:
         policy = self._policies[name]
         try:
             if not isinstance(policy, DeliberatingPolicy):
-                return Decision(policy.act(observation), {_PLAYED_BY: name})
+                return Decision(checked_turn(policy.act(observation), policy), {_PLAYED_BY: name})
             decision = await policy.decide(observation)
         except BaseException:
             self._rng.setstate(before)  # so that the next attempt asks the same policy
@@ -135,18 +134,6 @@ def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _probability(epsilon: object) -> float:
-    """Return a probability.
-
-    Raises:
-        PolicyError: It is none.
-    """
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 <= epsilon <= 1:
-        msg = f"epsilon: got {epsilon!r}, expected a number from 0 (never the other policy) to 1 (always)"
-        raise PolicyError(msg)
-    return float(epsilon)
-
-
 def _policy(name: str, policy: object, parameters: object) -> Policy:
     """Return a policy that was given, or make the one that was named.
 
@@ -154,7 +141,7 @@ def _policy(name: str, policy: object, parameters: object) -> Policy:
         PolicyError: There is no such policy or parameter.
     """
     if parameters is not None and not isinstance(parameters, Mapping):
-        msg = f"{name}_parameters: got {parameters!r}, expected a table of parameters, like {{epsilon = 0.2}}"
+        msg = f"{name}_parameters: got {shown(parameters)}, expected a table of parameters, like {{epsilon = 0.2}}"
         raise PolicyError(msg)
     if isinstance(policy, str):
         try:
@@ -163,10 +150,10 @@ def _policy(name: str, policy: object, parameters: object) -> Policy:
             msg = f"{name}: {error}"
             raise PolicyError(msg) from error
     if not isinstance(policy, Policy) or isinstance(policy, type):
-        msg = f"{name}: got {policy!r}, expected a policy's name, module:Class, or a policy with reset and act"
+        msg = f"{name}: got {shown(policy)}, expected a policy's name, module:Class, or a policy with reset and act"
         raise PolicyError(msg)
     if parameters:
-        msg = f"{name}_parameters: got {parameters!r} for a policy that is made already; give them to its class"
+        msg = f"{name}_parameters: got {shown(parameters)} for a policy that is made already; give them to its class"
         raise PolicyError(msg)
     return policy
 

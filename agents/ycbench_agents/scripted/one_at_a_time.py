@@ -5,18 +5,15 @@ Each decision rests on a fresh look and on nothing kept from earlier, so that it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
-from ycbench_agents.scripted import answer
-from ycbench_agents.scripted.answer import Employee
+import attrs
+
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import Employee, MarketGate, Offer, Work
 from ycbench_agents.scripted.forecast import ASSUMED_RATE, TEAM_SIZE, TINY, hours_of_work, most_units
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ycbench_agents.scripted.answer import Offer, Work
-    from ycbench_agents.scripted.gate import PrestigeGate
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = [
     "LOOK",
@@ -40,13 +37,13 @@ LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
 
 WAIT: Final = "sim resume"
 
-Value: TypeAlias = "Callable[[Offer, float], float]"
+Value: TypeAlias = Callable[[Offer, float], float]
 """What a task is worth to a policy, given the business hours that the best team takes for it; the highest is taken."""
 
 _HELD: Final = "task list --status planned"
 
 
-def play_one(observation: Observation, value: Value, gate: PrestigeGate) -> str:
+def play_one(observation: Observation, value: Value, gate: MarketGate) -> str:
     """Return a turn that waits for the active tasks, else takes the task of highest value with its best team.
 
     Args:
@@ -62,7 +59,7 @@ def play_one(observation: Observation, value: Value, gate: PrestigeGate) -> str:
     if not choice:
         return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
     best, _ = max(choice, key=lambda each: value(*each))  # among equals the first listed, which pays most
-    if gate.doubts(best, answer.prestige(observation)):
+    if gate.doubts(best, answers.prestige(observation)):
         team = [member.name for member in best_team(best.work, staff)]
         return try_to_take(observation, best.task_id, team)
     return take(observation, best.task_id, best_team(best.work, staff))
@@ -76,17 +73,14 @@ def feasible(offers: Sequence[Offer], staff: Sequence[Employee]) -> tuple[tuple[
 
 def known_staff(observation: Observation) -> tuple[Employee, ...]:
     """Return the staff, as equals where no rates are told; by their usual names where the list did not fit."""
-    listed = answer.staff(observation) or tuple(
+    listed = answers.staff(observation) or tuple(
         Employee(name=name, salary_cents=0, rates={}, active_tasks=()) for name in everybody(observation)
     )
     if any(member.rates for member in listed):
         return listed
-    domains = dict.fromkeys(domain for offer in answer.offers(observation) for domain, _ in offer.work)
+    domains = dict.fromkeys(domain for offer in answers.offers(observation) for domain, _ in offer.work)
     equal = dict.fromkeys(domains, ASSUMED_RATE)
-    return tuple(
-        Employee(name=member.name, salary_cents=member.salary_cents, rates=equal, active_tasks=member.active_tasks)
-        for member in listed
-    )
+    return tuple(attrs.evolve(member, rates=equal) for member in listed)
 
 
 def everybody(observation: Observation) -> tuple[str, ...]:
@@ -101,13 +95,9 @@ def best_team(work: Work, staff: Sequence[Employee]) -> tuple[Employee, ...]:
     """
     members: set[str] = set()
     for domain, _ in work:
-        members.update(member.name for member in _best_in(domain, staff))
+        ranked = sorted(staff, key=lambda member: -member.rates.get(domain, 0.0))
+        members.update(member.name for member in ranked[:TEAM_SIZE])
     return tuple(member for member in staff if member.name in members)
-
-
-def _best_in(domain: str, staff: Sequence[Employee]) -> list[Employee]:
-    """Return the members of a staff that count in a domain; among equals the first ones."""
-    return sorted(staff, key=lambda member: -member.rates.get(domain, 0.0))[:TEAM_SIZE]
 
 
 def take(observation: Observation, task_id: str, team: Sequence[Employee]) -> str:
@@ -152,7 +142,7 @@ def probe(observation: Observation, task_id: str) -> str:
 
 def swollen_clients(observation: Observation) -> tuple[str, ...]:
     """Return the clients whose work grew when it was accepted, as the looks of the last turn show."""
-    seen = answer.inspections(observation)
+    seen = answers.inspections(observation)
     listed = {task.task_id: most_units(task.work) for task in seen if task.status == "market"}
     return tuple(
         task.client
@@ -171,7 +161,7 @@ def make_room(observation: Observation) -> tuple[str, ...]:
 
     Most worlds limit nothing; then nothing is refused, and what lies about may lie.
     """
-    lying = [task.task_id for task in answer.own_tasks(observation) if task.status == "planned"]
-    if not lying or not any(command.startswith("task accept") for command in answer.refused(observation)):
+    lying = answers.planned_tasks(observation)
+    if not lying or not answers.refused(observation, "task accept"):
         return ()
     return (f"task cancel --task-id {lying[-1]} --reason room",)

@@ -10,17 +10,12 @@ Knows the market, the staff's rates and its own prestige; believes what is liste
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ycbench_agents.scripted import answer
-from ycbench_agents.scripted.gate import PrestigeGate
+from ycbench_agents.registry import number_parameter
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import MarketGate, Offer
 from ycbench_agents.scripted.one_at_a_time import play_one
-from ycbench_agents.scripted.parameter import at_least_zero
 from ycbench_agents.scripted.throughput import reward_per_hour
-
-if TYPE_CHECKING:
-    from ycbench_agents.scripted.answer import Offer
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = ["PrestigePolicy"]
 
@@ -30,24 +25,22 @@ class PrestigePolicy:
 
     Args:
         until: Prestige at which climbing ends, at least 0.
+
+    Raises:
+        PolicyError: ``until`` is no such number.
     """
 
     def __init__(self, until: float = 5.0) -> None:
-        """Make a policy.
-
-        Raises:
-            ValueError: ``until`` is no such number.
-        """
-        self._until = at_least_zero(until, "until: got", "a prestige of at least 0, like 5")
+        self._until = number_parameter("until", until)
         self.reset(0)
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget what refusals told."""
-        self._gate = PrestigeGate()
+        self._gate = MarketGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
-        levels = answer.prestige(observation)
+        levels = answers.prestige(observation)
         highest = max(levels.values(), default=0.0)
         if highest >= self._until:
             return play_one(observation, reward_per_hour, self._gate)

@@ -6,17 +6,13 @@ as long as nobody else plays turns of the same episode; where somebody does, it 
 
 from __future__ import annotations
 
-import json
 import random
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from ycbench_agents.scripted import answer
-from ycbench_agents.scripted.gate import lists_everything
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ycbench_env import Observation
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import MarketGate
+from ycbench_env import Observation
 
 __all__ = ["RandomPolicy"]
 
@@ -33,7 +29,6 @@ class RandomPolicy:
     """
 
     def __init__(self) -> None:
-        """Make a policy; ``reset`` seeds it."""
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -42,8 +37,8 @@ class RandomPolicy:
         self._seen_time = ""
         self._listed: list[str] = []
         self._looks = _LOOKS
-        self._all_listed: bool | None = None  # None: it has seen no task yet
-        self._level = _NEWCOMER  # highest prestige, as far as it was told
+        self._gate = MarketGate()
+        self._level = _NEWCOMER  # highest prestige, as far as it was shown
         self._planned: dict[str, bool] = {}  # own planned tasks; whether somebody is assigned
         self._active: list[str] = []
 
@@ -59,14 +54,14 @@ class RandomPolicy:
         return "\n".join(commands)
 
     def _learn(self, observation: Observation) -> None:
-        """Take in what the last turn told."""
-        if self._all_listed is None and (offers := answer.offers(observation)):
-            self._all_listed = lists_everything(offers)
+        """Take in what the last turn showed."""
+        if self._gate.lists_everything is None:
+            self._gate.learn(observation)
         moved = observation["sim_time"] != self._seen_time
         if moved:  # prestige and trust may have moved: look again
             self._listed = []
             self._seen_time = observation["sim_time"]
-        results = json.loads(observation["results"])
+        results = answers.results(observation)
         self._learn_rules(results)
         if not moved:
             for result in results:
@@ -75,12 +70,12 @@ class RandomPolicy:
                     self._listed = [
                         task["task_id"] for task in result["output"].get("tasks", ()) if self._may_open(task)
                     ]
-        ended = {event["task_id"] for event in json.loads(observation["events"]) if event["type"] == "task_completed"}
+        ended = {done.task_id for done in answers.completions(observation)}
         self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
         if observation["planned_tasks"] == 0:
             self._planned = {}
 
-    def _learn_rules(self, results: list[dict[str, Any]]) -> None:
+    def _learn_rules(self, results: tuple[dict[str, Any], ...]) -> None:
         """Take in prestige, and whether this world knows commands about clients."""
         for result in results:
             command, output = result.get("command", ""), result.get("output", {})
@@ -92,7 +87,7 @@ class RandomPolicy:
     def _may_open(self, task: dict[str, Any]) -> bool:
         """Return whether a listed task can be had: where all are listed, those that ask for more are not drawn."""
         known = task.get("required_prestige", 0) <= self._level and not task.get("required_trust")
-        return known or not self._all_listed
+        return known or not self._gate.lists_everything
 
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""

@@ -1,67 +1,51 @@
 r"""Replay: plays a list of turns, whatever it sees.
 
-It knows nothing but its list: a plan that a planner saved, turns written by hand, or those of a run's record. On the
-world and the seed that the list was made for it ends with the same funds to the cent; anywhere else it is blind.
+It knows nothing but its list: a plan that a planner saved, turns written by hand, or those of a recorded run. In the
+world and with the seed that the list was made for it ends with the same funds to the cent; anywhere else it is blind.
 
 The file of turns is UTF-8 text that a person can read and write::
 
     # The best of 40 plans.                     a line that begins with # is a comment
-    market browse --limit 3                     commands, one a line; empty lines do not matter
+    market browse --limit 3                     commands, one a line
     task accept --task-id Task-8
     ---                                         a line that is exactly --- stands between two turns
     ---                                         so this was a turn without commands
-    scratchpad write --content "Plan:
-    ---
-    # inside quotes all of it is text"
-    ---
-    \"company status\n\n"                       a turn as a JSON text, after a backslash
+    \"scratchpad write --content \"a\n---\""    a turn as a JSON text, after a backslash
 
-The last form is for a turn that the lines above it cannot hold to the letter: a quote that never closes, empty lines
-that are to be kept, a carriage return. ``read_turns`` and ``write_turns`` are each other's inverse for any turns.
+The last form is for a turn that the lines above it cannot hold to the letter: one with a line that begins with ``#`` or
+is ``---``, with empty lines at its ends, or with a carriage return. ``read_turns`` and ``write_turns`` are each other's
+inverse for any turns. Files may come from anybody, so their size is bounded, unpacked too.
 """
 
 from __future__ import annotations
 
-import errno
 import gzip
+import io
 import json
 import os
-import re
 import warnings
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from ycbench_agents.base import PolicyStoppedError
+from ycbench_agents.base import PolicyStoppedError, Turn, TurnError, checked_turn
+from ycbench_agents.files import FileError, read_record
+from ycbench_env import Observation
+from ycbench_env.text import shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+__all__ = ["MOST_CHARACTERS", "MOST_COMMANDS", "MOST_TURNS", "ReplayPolicy", "read_text", "read_turns", "write_turns"]
 
-    from ycbench_agents.base import Turn
-    from ycbench_env import Observation
-
-__all__ = ["MOST_BYTES", "ReplayPolicy", "read_text", "read_turns", "write_turns"]
-
+MOST_CHARACTERS: Final = 16_000_000
+"""Most bytes of a file of turns once it is unpacked, and most characters of all turns."""
+MOST_COMMANDS: Final = 400_000
+"""Most lines of all turns; the planner's longest plans have 31,000."""
+MOST_TURNS: Final = 100_000
+"""Most turns."""
+_MOST_RECORD_BYTES: Final = 256_000_000  # of a run's turns.jsonl, which holds results, too
 _SEPARATOR: Final = "---"
 _COMMENT: Final = "#"
 _JSON: Final = "\\"
-_BYTE_ORDER_MARK: Final = "\ufeff"
-_RECORD: Final = "turns.jsonl"  # in the folder of a run
-_PACKED: Final = ".gz"
-MOST_BYTES: Final = 256_000_000
-"""Most bytes of a file of turns, once it is unpacked."""
-# Quotes open as docs/commands.md has it: where a value begins. Elsewhere one spoils the rest of its line, no more.
-_DOUBLE: Final = "\u201c\u201d\u201e\u201f\xab\xbb\u2033\u2036\u301d\u301e\u301f\uff02"
-_SINGLE: Final = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u2035\uff07"
-_GAP: Final = r"\s\u180e\u200b\u2060\ufeff;&|<>"
-_QUOTE: Final = rf"(?<![^{_GAP},=])(?=[\"'{_DOUBLE}{_SINGLE}])"
-_QUOTED: Final = (
-    rf"{_QUOTE}(?:\"(?:[^\"\\]|\\.)*+\"|'[^']*+'"
-    rf"|[{_DOUBLE}](?:[^\"\\{_DOUBLE}]|\\.)*+[\"{_DOUBLE}]|[{_SINGLE}][^'{_SINGLE}]*+['{_SINGLE}])"
-)
-_PLAIN: Final = rf"\\.?|[^{_GAP}\\\"'{_DOUBLE}{_SINGLE}#]|(?<![{_GAP}])#"
-_READABLE: Final = re.compile(rf"(?:(?!\n)[{_GAP}]|{_QUOTED}(?=[{_GAP},`]|\Z)|{_PLAIN})*+(?:{_QUOTED})?+", re.DOTALL)
-_OPEN: Final = re.compile(rf"{_QUOTE}(?!{_QUOTED})", re.DOTALL)
 _AFTERWARDS: Final = {"resume": "sim resume", "idle": ""}
 _STOP: Final = "stop"
 
@@ -70,15 +54,15 @@ class ReplayPolicy:
     """Plays a list of turns, one after the other.
 
     Args:
-        path: A file of turns (see above), also packed as ``.gz``; a run's folder; or a ``.jsonl`` file such as its
+        path: A file of turns (see the module), also packed as ``.gz``; a run's folder; or a ``.jsonl`` file such as its
             ``turns.jsonl``.
         turns: The turns themselves, instead of a path.
         then: What follows the last of them: "resume" plays ``sim resume`` until the episode ends, "idle" empty turns,
             "stop" raises PolicyStoppedError.
 
     Raises:
-        ValueError: Not exactly one of path and turns is given, the file cannot be read or has no turns, or ``then`` is
-            unknown; the message shows what was got and expected.
+        ValueError: Not exactly one of path and turns is given, the file cannot be read, has no turns or is too large,
+            or ``then`` is unknown; the message shows what was got and expected.
     """
 
     def __init__(
@@ -88,10 +72,26 @@ class ReplayPolicy:
             msg = f"replay: got {'neither path nor' if path is None else 'both path and'} turns, expected one of them"
             raise ValueError(msg)
         if then not in (*_AFTERWARDS, _STOP):
-            msg = f"then: got {then!r}, expected {', '.join((*_AFTERWARDS, _STOP))}"
+            msg = f"then: got {shown(then)}, expected {', '.join((*_AFTERWARDS, _STOP))}"
             raise ValueError(msg)
-        self._source = "turns" if path is None else f"path {_file_name(path)}"
-        self._turns = _checked(_load(Path(path)) if path is not None else turns, self._source)
+        if path is not None:
+            if not isinstance(path, str | os.PathLike) or not os.fspath(path):  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+                msg = f"path: got {shown(path)}, expected a file of turns, or the folder of a run"
+                raise ValueError(msg)
+            self._source = f"path {os.fspath(path)}"
+            turns = _load(Path(path))
+        else:
+            self._source = "turns"
+        if not isinstance(turns, tuple | list) or not turns:
+            msg = (
+                f"{self._source}: got {shown(turns)}, expected a list of at least one turn; the policy idle plays none"
+            )
+            raise ValueError(msg)
+        try:
+            self._turns = _bounded([checked_turn(turn, self, number) for number, turn in enumerate(turns, 1)])
+        except (TurnError, ValueError) as error:
+            msg = f"{self._source}: {error}"
+            raise ValueError(msg) from None
         self._then = then
         self._played = 0
 
@@ -120,88 +120,58 @@ class ReplayPolicy:
 # ---- files
 
 
-def _file_name(path: object) -> str:
-    """Return a path as text.
-
-    Raises:
-        ValueError: It is no path.
-    """
-    if isinstance(path, str | os.PathLike) and os.fspath(cast("str", path)):
-        return str(os.fspath(cast("str", path)))
-    msg = f"path: got {path!r}, expected a file of turns, or the folder of a run"
-    raise ValueError(msg)
-
-
-def _checked(turns: Sequence[object] | None, source: str) -> tuple[Turn, ...]:
-    """Return turns as a tuple that nobody else can change.
-
-    Raises:
-        ValueError: There are none, or one is neither a text nor several.
-    """
-    if not isinstance(turns, tuple | list):
-        msg = f"{source}: got a {type(turns).__name__}, expected a list of turns, each a text or a list of texts"
-        raise ValueError(msg)  # noqa: TRY004 -- one kind of error for all that is wrong with the parameters
-    if not turns:
-        msg = f"{source}: got no turns, expected at least one; the policy idle plays none"
-        raise ValueError(msg)
-    return tuple(_checked_turn(turn, f"{source}: turn {number}") for number, turn in enumerate(turns, 1))
-
-
-def _checked_turn(turn: object, place: str) -> Turn:
-    if isinstance(turn, str):
-        return turn
-    if isinstance(turn, tuple | list):
-        texts = cast("Sequence[object]", turn)
-        if all(isinstance(text, str) for text in texts):
-            return tuple(str(text) for text in texts)
-    kind = type(cast("object", turn)).__name__
-    msg = f"{place}: got {kind}, expected a text or a list of texts"
-    raise ValueError(msg)
-
-
-def _load(path: Path) -> tuple[object, ...]:
+def _load(path: Path) -> Sequence[Turn]:
     """Return the turns of a file or of a run's folder.
 
     Raises:
         ValueError: It cannot be read, or is not what its name says.
     """
-    file = path / _RECORD if path.is_dir() else path
+    if path.is_dir():
+        path /= "turns.jsonl"
     try:
-        text = read_text(file)
-    except UnicodeDecodeError as error:
-        msg = f"path {file}: byte {error.start + 1} is no UTF-8; save the file as UTF-8"
-        raise ValueError(msg) from None
-    except (OSError, ValueError, EOFError, zlib.error) as error:  # ValueError: a zero byte; the last two: damaged
+        if path.suffix == ".jsonl":
+            return tuple(cast("Iterator[Turn]", _recorded_turns(read_text(path, _MOST_RECORD_BYTES))))
+        return read_turns(read_text(path))
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        msg = f"path {file}: cannot be read: {reason}; expected a file of turns, or the folder of a run"
-        raise ValueError(msg) from None
-    try:
-        return tuple(_recorded_turns(text)) if file.suffix == ".jsonl" else read_turns(text)
-    except ValueError as error:
-        msg = f"path {file}: {error}"
+        msg = f"path {path}: {reason}; expected a file of turns, or the folder of a run"
         raise ValueError(msg) from None
 
 
-def read_text(file: Path) -> str:
-    """Return the text of a file, unpacked where its name ends in ``.gz``.
+def read_text(file: Path, most: int = MOST_CHARACTERS) -> str:
+    """Return the text of a regular file, unpacked where its name ends in ``.gz``.
+
+    Args:
+        file: The file.
+        most: Most bytes, unpacked.
 
     Raises:
-        OSError: It cannot be read, or is no regular file: a pipe would be waited for, a device never ends.
-        ValueError: It holds more than MOST_BYTES, or bytes that are no UTF-8.
-        EOFError, zlib.error: It is packed and damaged.
+        FileNotFoundError: There is no such file.
+        FileError: It is no regular file or cannot be read, holds more bytes or bytes that are not UTF-8, or is packed
+            and damaged.
     """
-    if file.exists() and not file.is_file():
-        raise OSError(errno.EINVAL, "it is no regular file", str(file))
-    with gzip.open(file) if file.suffix == _PACKED else file.open("rb") as stream:
-        data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        msg = f"it holds more than {MOST_BYTES:,} bytes"
-        raise ValueError(msg)
-    return data.decode("utf-8")
+    data = read_record(file.resolve(), most)
+    try:
+        if file.suffix == ".gz":
+            with gzip.open(io.BytesIO(data)) as packed:
+                data = packed.read(most + 1)
+        if len(data) > most:
+            msg = f"{file}: holds more than {most:,} bytes unpacked, the most that is read"
+            raise FileError(msg)
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"{file}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
+        raise FileError(msg) from None
+    except (OSError, EOFError, zlib.error) as error:
+        msg = f"{file}: cannot be unpacked: {error}"
+        raise FileError(msg) from None
 
 
 def _recorded_turns(text: str) -> Iterator[object]:
     """Yield the turns of JSON lines: texts, lists of texts, or records of turns, whose ``action`` is the turn.
+
+    Raises:
+        ValueError: A line other than the last is not JSON.
 
     Warns:
         UserWarning: The last line was cut short while it was written, and is left out.
@@ -216,9 +186,27 @@ def _recorded_turns(text: str) -> Iterator[object]:
             if number == len(lines):  # a run that was killed may end so, see docs/records.md
                 warnings.warn(f"line {number} was cut short; its turn is left out", stacklevel=5)
                 return
-            msg = f"line {number}: got no JSON: {line[:60]!r}; expected one JSON value a line, as a run's record has it"
+            msg = f"line {number}: got {shown(line, 60)}, which is not JSON; expected one JSON value a line"
             raise ValueError(msg) from None
         yield cast("dict[str, object]", value).get("action") if isinstance(value, dict) else value
+
+
+def _bounded(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return turns that are not too many.
+
+    Raises:
+        ValueError: There are too many turns, commands or characters; the message shows how many, and the most.
+    """
+    texts = [text for turn in turns for text in ((turn,) if isinstance(turn, str) else turn)]
+    for got, most, things in (
+        (len(turns), MOST_TURNS, "turns"),
+        (sum(text.count("\n") + 1 for text in texts), MOST_COMMANDS, "commands"),
+        (sum(map(len, texts)), MOST_CHARACTERS, "characters"),
+    ):
+        if got > most:
+            msg = f"got {got:,} {things}, expected at most {most:,}"
+            raise ValueError(msg)
+    return tuple(turns)
 
 
 # ---- the text form
@@ -228,22 +216,35 @@ def read_turns(text: str) -> tuple[str, ...]:
     """Return the turns of a text in the form above; () for one without any command, JSON text or separator.
 
     Raises:
-        ValueError: A quote never closes, or what follows a backslash is no JSON text; the message names the line.
+        ValueError: What follows a backslash is no JSON text, or there are more turns, commands or characters than a
+            list may hold; the message names the line or the most.
     """
+    if len(text) > MOST_CHARACTERS or text.count("\n") > MOST_COMMANDS + 2 * MOST_TURNS:
+        msg = (
+            f"got {len(text):,} characters in {text.count(chr(10)):,} lines, expected at most {MOST_CHARACTERS:,} and "
+        )
+        msg += f"{MOST_COMMANDS:,} commands"
+        raise ValueError(msg)
     turns: list[str] = []
     lines: list[str] = []
-    for number, line in _logical_lines(text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")):
+    for number, line in enumerate(text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"), 1):
         if line == _SEPARATOR:
-            turns.append("\n".join(lines))
+            turns.append(_joined(lines))
             lines = []
         elif line.startswith(_JSON):
             lines.append(_json_text(line[1:], number))
-        elif line.strip() and not line.startswith(_COMMENT):
+        elif not line.startswith(_COMMENT) and (line.strip() or lines):
             lines.append(line)
-    return (*turns, "\n".join(lines)) if lines or turns else ()
+    return cast("tuple[str, ...]", _bounded((*turns, _joined(lines)) if lines or turns else ()))
 
 
-def write_turns(turns: Sequence[str], comments: Sequence[str] = ()) -> str:
+def _joined(lines: list[str]) -> str:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines)
+
+
+def write_turns(turns: Iterable[str], comments: Sequence[str] = ()) -> str:
     """Return turns in the form above, so that ``read_turns`` returns them to the letter.
 
     Args:
@@ -253,15 +254,12 @@ def write_turns(turns: Sequence[str], comments: Sequence[str] = ()) -> str:
     Raises:
         ValueError: One is no text, or holds two halves of a character beside each other, which JSON would join.
     """
-    for name, texts in (("turns", turns), ("comments", comments)):
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers may not be typed
-            msg = f"{name}: got {str(texts)[:60]!r}, expected a list of texts"
-            raise ValueError(msg)
-    told = [f"{_COMMENT} {line}".rstrip() for comment in comments for line in comment.splitlines() or [""]]
-    only_empty = len(turns) == 1 and not turns[0]  # a text without anything is no turn at all
+    turns = list(turns)
+    head = [f"{_COMMENT} {line}".rstrip() for comment in comments for line in comment.splitlines() or [""]]
+    only_empty = turns == [""]  # a text without anything is no turn at all
     written = [_json_line(turn) if only_empty or not _is_plain(turn) else turn for turn in turns]
-    between = f"\n{_SEPARATOR}\n"
-    return "".join(f"{part}\n" for part in (*told, *([between.join(written)] if written else [])))
+    body = [f"\n{_SEPARATOR}\n".join(written)] if written else []
+    return "".join(f"{part}\n" for part in (*head, *body))
 
 
 def _is_plain(turn: str) -> bool:
@@ -276,7 +274,7 @@ def _is_plain(turn: str) -> bool:
 def _json_line(turn: str) -> str:
     line = f"{_JSON}{json.dumps(turn)}"
     if json.loads(line[1:]) != turn:
-        msg = f"turns: got {ascii(turn)[:60]}, with two halves of a character (surrogates); write the character itself"
+        msg = f"turns: got {shown(turn, 60)}, with two halves of a character (surrogates); write the character itself"
         raise ValueError(msg)
     return line
 
@@ -287,35 +285,6 @@ def _json_text(text: str, number: int) -> str:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, str):
-        msg = f'line {number}: got {text[:60]!r} after a backslash, expected a JSON text, like \\"task list"'
-        raise ValueError(msg)  # noqa: TRY004 -- what is wrong is the file
+        msg = f'line {number}: got {shown(text, 60)} after a backslash, expected a JSON text, like \\"task list"'
+        raise ValueError(msg)  # noqa: TRY004 -- the file is wrong
     return value
-
-
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with their numbers; one in which a quote is open goes on to where it closes."""
-    at, number = 0, 1
-    while at < len(text):
-        end = _line_end(text, at, number)
-        yield number, text[at:end]
-        number += text.count("\n", at, end) + 1
-        at = end + 1
-
-
-def _line_end(text: str, at: int, number: int) -> int:
-    """Return where the line that begins at a place ends; line breaks inside quotes belong to it.
-
-    Raises:
-        ValueError: A quote never closes.
-    """
-    if not text.startswith((_COMMENT, _JSON), at):
-        match = _READABLE.match(text, at)
-        at = match.end() if match else at
-        if _OPEN.match(text, at):
-            msg = (
-                f"line {number}: the quote {text[at]} opens and never closes; close it, or write the turn as a JSON "
-                "text after a backslash"
-            )
-            raise ValueError(msg)
-    found = text.find("\n", at)
-    return len(text) if found < 0 else found

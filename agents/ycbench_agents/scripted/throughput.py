@@ -8,14 +8,9 @@ adversarial clients, and it asks neither for deadlines nor for trust.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ycbench_agents.scripted.gate import PrestigeGate
+from ycbench_agents.scripted.answers import MarketGate, Offer
 from ycbench_agents.scripted.one_at_a_time import play_one
-
-if TYPE_CHECKING:
-    from ycbench_agents.scripted.answer import Offer
-    from ycbench_env import Observation
+from ycbench_env import Observation
 
 __all__ = ["ThroughputPolicy", "reward_per_hour"]
 
@@ -24,12 +19,11 @@ class ThroughputPolicy:
     """Takes the task with the highest reward an hour, with the best team for it, one at a time."""
 
     def __init__(self) -> None:
-        """Make a policy that has met no refusal."""
         self.reset(0)
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
         """Forget what refusals told."""
-        self._gate = PrestigeGate()
+        self._gate = MarketGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""

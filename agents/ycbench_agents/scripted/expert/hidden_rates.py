@@ -1,10 +1,10 @@
-"""How the expert plays where rates are hidden: everybody on one task, and a few aside to see what they can do.
+"""How the expert plays where rates are hidden: it estimates them from progress, everybody on one task at a time.
 
-Where rates are hidden nothing says that only the best of a team count or learn, so everybody works on the task that
-brings most for the time, and everybody learns by it. Teams that never change would tell only sums (see ``skill``).
-So while somebody's rates are uncertain, some begin alone on tasks aside, in domains whose prestige is at its lowest,
-where cancelling costs nothing. At the first stop those tasks have told the rates; they are cancelled and their people
-join the others.
+``RateEstimate`` turns looks at tasks into beliefs about rates. ``BlindPlay`` decides by them. Where rates are hidden,
+nothing says that only the best of a team count or learn, so everybody works on the task that brings most for the time,
+and everybody learns by it. Teams that never change would show only sums. So while somebody's rates are uncertain, some
+begin alone on tasks aside, in domains whose prestige is at its lowest, where cancelling costs nothing. At the first
+stop those trials have shown the rates; they are cancelled and their people join the others.
 
 Turns are counted, too. Where skills grow without bound, tasks soon take minutes and a year could hold any number of
 them; so a number of turns is shared out over the year, and a task is worth what it brings for the scarcer of both.
@@ -12,25 +12,233 @@ them; so a number of turns is shared out over the year, and a task is worth what
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
-from ycbench_agents.scripted.expert.deadline import Deadlines
-from ycbench_agents.scripted.expert.situation import units
-from ycbench_agents.scripted.expert.watch import Watch
-from ycbench_agents.scripted.forecast import business_hours, most_units
+from ycbench_agents.scripted.answers import Employee, Inspection, Offer, Work
+from ycbench_agents.scripted.expert.staffing import Situation, units
+from ycbench_agents.scripted.forecast import ASSUMED_RATE, business_hours, most_units
 
-if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Iterator, Mapping, Sequence
+__all__ = ["Belief", "BlindPlay", "RateEstimate", "counted_hours"]
 
-    from ycbench_agents.scripted.answer import Employee, Inspection, Offer, Work
-    from ycbench_agents.scripted.expert.situation import Situation
-    from ycbench_agents.scripted.expert.skill import Belief
+_USUAL: Final = {"junior": (2.5, 2.0), "mid": (5.5, 3.0), "senior": (8.5, 3.5)}  # mean and deviation of a rate
+_UNKNOWN: Final = (ASSUMED_RATE, 3.0)
+_LEAST_RATE: Final = 0.1  # nobody works backwards, whatever the equations say
+_NOISE: Final = 1e-3  # of progress: rates are stored with four places, and so is work
+_NOISE_UNITS: Final = 2e-4
+_MOST_MEMBERS: Final = 64  # of a team; a larger one tells too little of anybody
+_TOO_SURE: Final = 1e-300  # variances below it are 0
+_SATURDAY: Final = 5
+_OPENING: Final = 9
+_CLOSING: Final = 18
+_MIDNIGHT: Final = 24
+_HOUR: Final = dt.timedelta(hours=1)
 
-__all__ = ["BlindPlay"]
+
+@attrs.frozen
+class Belief:
+    """A rate as it is believed.
+
+    Args:
+        rate: Expected units an hour.
+        deviation: Standard deviation of it, in units an hour.
+    """
+
+    rate: float
+    deviation: float
+
+
+def counted_hours(since: dt.datetime, until: dt.datetime) -> float:
+    """Return the hours that count where a working day counts until midnight, save the last one until its closing."""
+    hours, day = 0.0, since.replace(hour=0, minute=0, second=0, microsecond=0)
+    while day.date() <= until.date():
+        if day.weekday() < _SATURDAY:
+            last = day.date() == until.date()
+            end = min(until, day + _CLOSING * _HOUR) if last else day + _MIDNIGHT * _HOUR
+            hours += max(0.0, (end - max(since, day + _OPENING * _HOUR)) / _HOUR)
+        day += dt.timedelta(days=1)
+    return hours
+
+
+class RateEstimate:
+    """Beliefs about everybody's rates in every domain.
+
+    A team's rate in a domain is the sum of its members' rates, each divided among the tasks that they are on. So the
+    progress between two looks is a linear equation in the members' rates, and a Kalman filter takes in one equation
+    after another: it begins with what a newcomer may assume of each tier, and follows the known boosts of successes.
+    Teams that differ tell members apart; a team that never changes tells only its sum, and the deviations show that.
+
+    How much time counts as progress is unknown, too: business hours, or every hour of a working day from its start
+    until midnight. Both are tried side by side; the one that foresaw the progress better so far is believed.
+
+    Everything is plain arithmetic in a fixed order, so that any machine believes the same.
+    """
+
+    def __init__(self) -> None:
+        self._tiers: dict[str, str] = {}
+        self._rules = (_Filters(), _Filters())
+        self._before: tuple[dt.datetime, Mapping[str, Inspection]] | None = None  # the last look at active tasks
+        self._boosted: set[str] = set()
+
+    def meet(self, name: str, tier: str) -> None:
+        """Take in somebody's tier; it counts until progress shows more.
+
+        Args:
+            name: Who it is.
+            tier: junior, mid, senior, or anything else for somebody unknown.
+        """
+        if self._tiers.setdefault(name, tier) == tier:
+            for filters in self._rules:
+                filters.priors[name] = _USUAL.get(tier, _UNKNOWN)
+
+    def see(self, now: dt.datetime, inspections: Sequence[Inspection], *, whole: bool) -> None:
+        """Take in a look at all tasks that have been active since the look before.
+
+        Args:
+            now: When it was.
+            inspections: What it showed.
+            whole: Whether it is known that since the look before nothing but this policy's last turn happened.
+        """
+        tasks = {task.task_id: task for task in inspections}
+        if self._before is not None and whole:
+            self._learn_progress(*self._before, now, tasks)
+        for task_id, task in tasks.items():
+            if task.status == "completed_success" and task_id not in self._boosted:
+                self._boosted.add(task_id)
+                for domain, _ in task.work:
+                    for filters in self._rules:
+                        filters.scale(domain, task.team, 1.0 + task.skill_boost)
+        self._before = now, tasks
+
+    def _learn_progress(
+        self, since: dt.datetime, before: Mapping[str, Inspection], now: dt.datetime, tasks: Mapping[str, Inspection]
+    ) -> None:
+        """Take in what the tasks that are still active gained in the domains that are not complete."""
+        hours = business_hours(since, now), counted_hours(since, now)
+        if min(hours) <= 0:
+            return
+        loads: dict[str, int] = {}
+        ended = {key for key, task in before.items() if task.status not in {"active", "planned"}}
+        worked = [task for key, task in tasks.items() if key not in ended and task.status != "planned"]
+        for task in worked:
+            for name in task.team:
+                loads[name] = loads.get(name, 0) + 1
+        for task in worked:
+            # One that ended was capped somewhere, at some instant within.
+            if task.status != "active" or not 0 < len(task.team) <= _MOST_MEMBERS:
+                continue
+            shares = {name: 1 / loads[name] for name in task.team}
+            # One that was not looked at before has begun right after that look, as time passes only at a turn's end.
+            earlier = dict(before[task.task_id].remaining if task.task_id in before else task.work)
+            for domain, left in task.remaining:
+                if left > 0:
+                    for filters, each in zip(self._rules, hours, strict=True):
+                        filters.observe(domain, shares, earlier[domain] - left, each)
+
+    def belief(self, name: str, domain: str) -> Belief:
+        """Return what is believed of a rate."""
+        mean, variance = self._rules[self.counts_until_midnight].of(domain, name)
+        return Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
+
+    def team(self, names: Iterable[str], domain: str) -> Belief:
+        """Return what is believed of the rate of several together, who work on nothing else."""
+        mean, variance = self._rules[self.counts_until_midnight].of_sum(domain, tuple(names))
+        return Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
+
+    @property
+    def counts_until_midnight(self) -> bool:
+        """Whether hours until midnight are believed to count; among equals business hours are."""
+        usual, late = self._rules
+        return late.surprise < usual.surprise
+
+
+class _Filters:
+    """A filter for each domain, all by one way of counting hours."""
+
+    def __init__(self) -> None:
+        self.priors: dict[str, tuple[float, float]] = {}
+        self.surprise = 0.0  # minus twice the log likelihood of what was seen
+        self._domains: dict[str, _Filter] = {}
+
+    def of(self, domain: str, name: str) -> tuple[float, float]:
+        """Return mean and variance of a rate."""
+        known = self._domains.get(domain)
+        if known is None or name not in known.means:
+            mean, deviation = self.priors.get(name, _UNKNOWN)
+            return mean, deviation * deviation
+        return known.means[name], known.covariances[name][name]
+
+    def of_sum(self, domain: str, names: tuple[str, ...]) -> tuple[float, float]:
+        """Return mean and variance of the sum of several rates."""
+        filter_ = self._with(domain, names)
+        mean = sum([filter_.means[name] for name in names])
+        return mean, sum([filter_.covariances[one].get(other, 0.0) for one in names for other in names])
+
+    def observe(self, domain: str, shares: Mapping[str, float], units: float, hours: float) -> None:
+        filter_ = self._with(domain, shares)
+        noise = _NOISE_UNITS + _NOISE * units
+        weights = {name: share * hours for name, share in shares.items()}
+        self.surprise += filter_.update(weights, units, noise * noise)
+
+    def scale(self, domain: str, names: tuple[str, ...], factor: float) -> None:
+        filter_ = self._with(domain, names)
+        for name in names:
+            filter_.scale(name, factor)
+
+    def _with(self, domain: str, names: Iterable[str]) -> _Filter:
+        filter_ = self._domains.setdefault(domain, _Filter())
+        for name in names:
+            if name not in filter_.means:
+                filter_.add(name, *self.priors.get(name, _UNKNOWN))
+        return filter_
+
+
+class _Filter:
+    """Means and covariances of the rates in one domain; rows hold only what is not 0."""
+
+    def __init__(self) -> None:
+        self.means: dict[str, float] = {}
+        self.covariances: dict[str, dict[str, float]] = {}
+
+    def add(self, name: str, mean: float, deviation: float) -> None:
+        """Add somebody of whom nothing but the usual is known."""
+        self.means[name] = mean
+        self.covariances[name] = {name: deviation * deviation}
+
+    def scale(self, name: str, factor: float) -> None:
+        """Multiply somebody's rate by a known factor."""
+        self.means[name] *= factor
+        row = self.covariances[name]
+        for other in row:
+            row[other] *= factor
+            self.covariances[other][name] = row[other]
+        row[name] *= factor
+
+    def update(self, weights: Mapping[str, float], seen: float, noise: float) -> float:
+        """Take in that a weighted sum of rates was seen, and return how surprising that was."""
+        gains: dict[str, float] = {}
+        for name, weight in weights.items():
+            for other, covariance in self.covariances[name].items():
+                gains[other] = gains.get(other, 0.0) + weight * covariance
+        expected, variance = 0.0, noise
+        for name, weight in weights.items():
+            expected += weight * self.means[name]
+            variance += weight * gains[name]
+        error = seen - expected
+        for name, gain in gains.items():
+            self.means[name] += gain / variance * error
+            row = self.covariances[name]
+            for other, other_gain in gains.items():
+                left = row.get(other, 0.0) - gain * other_gain / variance
+                row[other] = max(left, _TOO_SURE) if other == name else left
+        return error * error / variance + math.log(variance)
+
+
+# ---- playing by beliefs
 
 _TINY: Final = 1e-3  # hours, or units an hour
 _YEAR: Final = 2349.0  # business hours
@@ -39,6 +247,8 @@ _MOST_STOPS: Final = 6  # of the clock in a turn
 _SURE: Final = 0.05  # deviation of a rate that is known, as a part of it
 _MONTH: Final = 196.0  # business hours
 _WORKDAY_HOURS: Final = 9.0
+_LEAST_DAYS: Final = 7.0  # until a deadline
+_UNITS_A_DAY: Final = 300.0  # of the largest domain, by which deadlines are guessed
 _LATE_HOURS: Final = 27.0  # by which a task may be late before it is given up
 _MARGIN: Final = 0.95  # of the hours that a task may take
 _LIKELY: Final = 0.5  # chance of success that a task must have at least
@@ -74,7 +284,7 @@ class BlindPlay:
     def __init__(self, turns_a_year: int) -> None:
         """Make one that has seen nothing and may take so many turns a year."""
         self._turns_a_year = turns_a_year
-        self.watch = Watch()
+        self.estimate = RateEstimate()
         self.tasks: tuple[str, ...] = ()  # to inspect in every look: those begun or accepted
         self._main: str | None = None
         self._aside: tuple[str, ...] = ()  # trials
@@ -82,8 +292,6 @@ class BlindPlay:
         self._passed: set[str] = set()  # too long for their deadlines, or refused
         self._shunned: set[str] = set()  # clients whose work grew
         self._honest: set[str] = {""}
-        self._deadlines = Deadlines()
-        self._expected: dict[str, Work] = {}  # what accepted tasks should take
         self._turns = 0
         self._budget = 0.0
         self._lowest: Mapping[str, float] = {}  # prestige at the start
@@ -92,21 +300,15 @@ class BlindPlay:
         self._lure = 0.0  # share of the earnings to come that a level of prestige is worth
         self._believed: dict[tuple[tuple[str, ...], str], Belief] = {}  # since the last look
 
-    def learn_deadlines(self, accepted: Mapping[str, tuple[dt.datetime, dt.datetime]]) -> None:
-        """Take in which deadlines tasks were given when they were accepted."""
-        for task_id, (start, due) in accepted.items():
-            if work := self._expected.pop(task_id, None):
-                self._deadlines.learn(work, business_hours(start, due) / _WORKDAY_HOURS)
-
     def learn(self, situation: Situation, *, whole: bool) -> None:
         """Take in a look: tiers, progress, and how salaries rise."""
         if not self._lowest:
             self._lowest = dict(situation.prestige)
             self._budget = self._turns_a_year * max(1.0, situation.hours_left / _YEAR)
         for member in situation.staff:
-            self.watch.estimate.meet(member.name, member.tier)
+            self.estimate.meet(member.name, member.tier)
         self._lure = _lure_of_prestige(situation)
-        self.watch.see(situation.now, situation.inspections, whole=whole)
+        self.estimate.see(situation.now, situation.inspections, whole=whole)
         self._believed = {}
         self._learn_raise(situation)
 
@@ -186,7 +388,6 @@ class BlindPlay:
             return self._renew(offers)
         if covered and plan.score <= 0:
             return ["sim resume"]
-        self._expected[plan.offer.task_id] = plan.offer.work
         if plan.offer.client in self._honest:
             return self._begin(situation, plan, accept=True)
         self._in_hand = plan.offer
@@ -211,7 +412,6 @@ class BlindPlay:
         self._main, self._aside = task_id, tuple(offer.task_id for offer, _ in trials)
         self.tasks = (task_id, *self._aside)
         self._passed.update(self.tasks)
-        self._expected.update((offer.task_id, offer.work) for offer, _ in trials)
         team = [name for name in plan.team if name not in away]
         main = _started(task_id, team)[0 if accept else 1 :]
         if trials:  # they come second, lest they take the room of a limited number of tasks
@@ -247,7 +447,7 @@ class BlindPlay:
 
     def _doubt(self, member: Employee, domains: Sequence[str] | Mapping[str, float]) -> float:
         """Return how uncertain somebody's rates are, as a sum of the domains in which that matters."""
-        beliefs = [self.watch.estimate.belief(member.name, domain) for domain in domains]
+        beliefs = [self.estimate.belief(member.name, domain) for domain in domains]
         return sum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
 
     # ---- reckoning
@@ -255,12 +455,12 @@ class BlindPlay:
     @property
     def _factor(self) -> float:
         """Hours that count for a business hour at least, about."""
-        return 1.15 if self.watch.estimate.counts_until_midnight else 1.0
+        return 1.15 if self.estimate.counts_until_midnight else 1.0
 
     def _team(self, team: tuple[str, ...], domain: str) -> Belief:
         """Return what is believed of a team; asked many times between two looks."""
         if (team, domain) not in self._believed:
-            self._believed[team, domain] = self.watch.estimate.team(team, domain)
+            self._believed[team, domain] = self.estimate.team(team, domain)
         return self._believed[team, domain]
 
     def _hours(self, work: Work, team: tuple[str, ...]) -> float:
@@ -287,8 +487,9 @@ class BlindPlay:
 
     def _allowed(self, situation: Situation, work: Work, known: float | None) -> float:
         """Return the business hours that work may take, by its deadline, known or expected, and the horizon."""
-        due = _WORKDAY_HOURS * self._deadlines.days(work) if known is None else known
-        return min(due, situation.hours_left)
+        if known is None:
+            known = _WORKDAY_HOURS * max(_LEAST_DAYS, int(max([each for _, each in work]) / _UNITS_A_DAY))
+        return min(known, situation.hours_left)
 
     def _best_plan(
         self, situation: Situation, offers: Sequence[Offer], allowed: float | None, likely: float = _LIKELY
@@ -318,7 +519,7 @@ class BlindPlay:
 
     def _teams(self, situation: Situation, offer: Offer) -> Iterator[tuple[str, ...]]:
         """Yield everybody, and the few who do most for their salaries."""
-        estimate = self.watch.estimate
+        estimate = self.estimate
 
         def worth(member: Employee) -> tuple[float, str]:
             rate = sum([estimate.belief(member.name, domain).rate for domain, _ in offer.work])

@@ -1,0 +1,394 @@
+"""Expert: a strong player that sees only what an agent sees.
+
+After every step in time it looks at staff, clients, company and market. It accepts one task of each client and inspects
+it before anybody works on it: work that grew shows a client that cheats, at no cost, and for such a client it never
+works. Everybody who is free goes into a small team on the task that is worth most for an hour of their time; what a
+task is worth, also for the rest of the year, and who does it is in ``staffing``.
+
+It knows the public rules of the game and has seen no hidden figure, no seed and no other year. It accepts nothing
+that it does not mean to work on, its one probe of each client aside, and takes nothing for granted that it did: what it
+acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
+
+Where its rules leave everybody idle for long, the world is another than it takes it for; then larger teams are tried,
+and offers accepted that tell by their deadlines whether they can be done.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ycbench_agents.registry import number_parameter
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import Inspection, MarketGate, Offer, Work
+from ycbench_agents.scripted.expert.hidden_rates import Belief, BlindPlay
+from ycbench_agents.scripted.expert.staffing import (
+    MOST_LISTED,
+    TEAM_SIZES,
+    Candidate,
+    Job,
+    Person,
+    Situation,
+    Valuation,
+    Weights,
+    best_job,
+    person,
+    read_situation,
+    read_weights,
+    staff_jobs,
+    units,
+)
+from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
+from ycbench_env import Observation
+
+__all__ = ["ExpertPolicy"]
+
+_FEWEST_LISTED: Final = 50
+_WAIT: Final = "sim resume"
+_INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
+_WORKDAY_HOURS: Final = 9.0
+_DEADLINE_DAYS: Final = 7  # at least
+_DEADLINE_UNITS_A_DAY: Final = 150.0
+_SLACK_HOURS: Final = 1.0  # after which a task that should have ended is looked at
+_SOON_HOURS: Final = 27.0  # within which somebody busy may be counted on
+_PACE_LEARNING: Final = 0.15  # weight of the latest task
+_TRUST_IN_PACE: Final = 0.8
+_LATE: Final = 0.95
+_FAST: Final = 1.1
+_IDLE_LOOKS: Final = 2  # with nobody at work and nothing worth doing, before it tries what it otherwise would not
+_TO_LOSE: Final = 400.0  # business hours up to the horizon, below which being idle is no loss
+_FASTEST: Final = 24 - 9  # hours a day that progress can count, where it counts until midnight
+
+
+class ExpertPolicy:
+    """Probes each client once, then works for the honest ones, in small teams, by worth for an hour.
+
+    Args:
+        weights: What counts how much, all of it or some by name; None for the usual ones.
+        turns_a_year: Turns that it shares out over a year where rates are hidden (see ``hidden_rates``), at least 1: a
+            little under the 500 after which the classic presets cut an episode off.
+
+    Raises:
+        PolicyError: There is no such weight, or it is no number of at least 0; or there are no turns.
+    """
+
+    def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 498) -> None:
+        self._weights = read_weights(weights)
+        self._turns_a_year = int(number_parameter("turns_a_year", turns_a_year, least=1, whole=True))
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget the last episode; nothing is drawn, so the seed does not matter."""
+        del seed
+        self._looks: tuple[str, ...] = ()
+        self._gate = MarketGate()
+        self._blind = BlindPlay(self._turns_a_year)
+        self._asks_clients = True
+        self._own_turn = False  # whether the last observation was of looks of its own, and told of that moment
+        self._honest: dict[str, bool] = {}
+        self._probes: dict[str, Offer] = {}  # accepted, not inspected yet
+        self._in_hand: dict[str, Offer] = {}  # accepted, honest, not begun
+        self._ends: dict[str, dt.datetime] = {}  # when an active task should end
+        self._begun: dict[str, tuple[dt.datetime, float]] = {}  # active tasks: since when, and hours they should take
+        self._pace = 1.0  # hours that tasks should have taken, for an hour that they took
+        self._joins: dict[str, str] = {}  # who joins which active task once they are free
+        self._doubtful: tuple[str, ...] = ()  # active tasks that are none of its own, or late
+        self._expected: dict[str, Work] = {}  # what accepted tasks should take
+        self._least_days: float = _DEADLINE_DAYS
+        self._units_a_day = _DEADLINE_UNITS_A_DAY
+        self._listed = MOST_LISTED
+        self._limit: int | None = None  # of open tasks, as far as refusals told
+        self._open_before = 0
+        self._idle_looks = 0
+        self._month = 0
+
+    def believed_rate(self, name: str, domain: str) -> Belief:
+        """Return what it believes of somebody's rate in a domain, where rates are hidden."""
+        return self._blind.estimate.belief(name, domain)
+
+    def act(self, observation: Observation) -> str:
+        """Return the next turn; every turn ends with the looks that the next decision needs."""
+        situation = self.learn(observation)
+        return self.look() if situation is None else self.decide(situation)
+
+    def look(self) -> str:
+        """Return the questions that end each turn: those that may be long last, so that the others find room."""
+        own = dict.fromkeys((*self._probes, *self._in_hand, *self._doubtful, *self._blind.tasks))
+        inspections = (f"task inspect --task-id {task_id}" for task_id in own)
+        market = f"market browse --limit {self._listed}"
+        held = () if self._limit is None else ("task list --status planned",)
+        clients = ("client list",) if self._asks_clients else ()
+        self._looks = ("employee list", *clients, "company status", *held, *inspections, market)
+        return "\n".join(self._looks)
+
+    # ---- learning
+
+    def learn(self, observation: Observation) -> Situation | None:
+        """Return what the last turn's looks show, None when they were not asked; remember what is worth it."""
+        self._gate.learn(observation)
+        self._learn_limit(observation)
+        self._learn_deadlines(observation)
+        if not answers.ends_with(observation, self._looks):
+            if answers.cut(observation):  # ask for less, lest no look ever find room
+                self._listed = max(_FEWEST_LISTED, self._listed // 2)
+            if "client list" in answers.refused(observation):
+                self._asks_clients = False
+            self._own_turn = False
+            return None
+        situation = read_situation(observation, self._gate)
+        if situation.hidden:
+            told = answers.asked_at(observation) == observation["sim_time"]  # no forced advance came after the looks
+            self._blind.learn(situation, whole=self._own_turn and told)
+            self._own_turn = told
+            return situation
+        self._learn_pace(observation, situation.now)
+        for task in situation.inspections:
+            if task.task_id in self._probes:
+                self._learn_client(self._probes.pop(task.task_id), task)
+            if task.status != "planned" or task.deadline is None or task.deadline <= situation.now:
+                self._in_hand.pop(task.task_id, None)
+        self._open_before = situation.open_tasks
+        if situation.now.month != self._month:  # ask again now and then: it may have been something else
+            self._month, self._limit = situation.now.month, None
+        return situation
+
+    def _learn_limit(self, observation: Observation) -> None:
+        """Take in which tasks were not to be had, and how many the company had when that happened."""
+        accepts = answers.refused(observation, "task accept")
+        for command in accepts:
+            self._probes.pop(command.split()[-1], None)
+        if accepts:
+            self._limit = max(1, self._open_before + len(answers.accepted(observation)))
+
+    def _learn_pace(self, observation: Observation, now: dt.datetime) -> None:
+        """Take in how much sooner than forecast tasks end."""
+        for task_id in (done.task_id for done in answers.completions(observation)):
+            if task_id in self._begun:
+                since, hours = self._begun.pop(task_id)
+                pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / _WORKDAY_HOURS)
+                late = pace < _LATE  # then something told is not so, and the next deadline must not be missed as well
+                self._pace = pace if late else self._pace + _PACE_LEARNING * (pace - self._pace)
+
+    def _learn_client(self, offer: Offer, task: Inspection) -> None:
+        """Take in what an accepted task turned out to be."""
+        honest = units(task.work) <= _INFLATED * most_units(offer.work)
+        self._honest[offer.client] = honest
+        if honest:
+            self._in_hand[task.task_id] = offer
+
+    def _learn_deadlines(self, observation: Observation) -> None:
+        """Take in how many working days were given for tasks, where the rules are not the usual ones."""
+        for task_id, (start, deadline) in answers.accepted(observation).items():
+            work = self._expected.pop(task_id, None)
+            days = business_hours(start, deadline) / _WORKDAY_HOURS
+            if work is None or days <= 0 or round(days) == self._deadline_days(work):
+                continue
+            self._least_days = min(self._least_days, days)
+            if round(days) != self._deadline_days(work):
+                self._units_a_day = max(each for _, each in work) / days
+
+    # ---- deciding
+
+    def decide(self, situation: Situation, aside: Sequence[str] = ()) -> str:
+        """Return the next turn: settle doubts, probe clients, or put everybody to work and let time pass.
+
+        Args:
+            situation: What is known.
+            aside: Commands of another policy's, given when everybody is at work, before time passes.
+        """
+        if situation.hidden:
+            return "\n".join((*self._blind.decide(situation), *aside, self.look()))
+        if doubts := self._doubts(situation):
+            self._doubtful = doubts
+            return self.look()
+        self._doubtful = ()
+        if hopeless := tuple(self._hopeless(situation)):
+            return "\n".join((*_cancel(hopeless), self.look()))
+        commands = self._make_room(situation)
+        valuation = self.appraise(situation)
+        if probes := self._choose_probes(valuation):
+            self._probes.update((offer.task_id, offer) for offer in probes)
+            self._expected.update((offer.task_id, valuation.work(offer)) for offer in probes)
+            commands += [f"task accept --task-id {offer.task_id}" for offer in probes]
+            return "\n".join((*commands, self.look()))
+        commands += self._join(situation)
+        jobs = tuple(
+            staff_jobs(
+                tuple(self._candidates(valuation)),
+                tuple(self._available(situation)),
+                valuation,
+                room=self._room(),
+                sizes=self._team_sizes(situation),
+            )
+        )
+        commands += [command for job in jobs for command in self._begin(job, situation.now)]
+        commands += aside
+        if jobs or len(situation.free) < len(situation.staff):
+            commands.append(_WAIT)
+        else:
+            commands += self._seek(valuation)
+        return "\n".join((*commands, self.look()))
+
+    def appraise(self, situation: Situation) -> Valuation:
+        """Return what offers are worth, given the clients that are known to be honest."""
+        return Valuation(situation, frozenset(name for name, known in self._honest.items() if known), self._weights)
+
+    def _doubts(self, situation: Situation) -> tuple[str, ...]:
+        """Return the active tasks that need a close look: not begun by this policy, or late."""
+        seen = {task.task_id for task in situation.inspections}
+        active = dict.fromkeys(task_id for member in situation.staff for task_id in member.active_tasks)
+        self._ends = {task_id: end for task_id, end in self._ends.items() if task_id in active}
+        late = {task_id for task_id, end in self._ends.items() if business_hours(end, situation.now) > _SLACK_HOURS}
+        return tuple(
+            task_id for task_id in active if (task_id in late or task_id not in self._ends) and task_id not in seen
+        )
+
+    def _hopeless(self, situation: Situation) -> Iterator[str]:
+        """Yield the active tasks that cannot end in time, and expect the others when they can."""
+        members = {member.name: member for member in situation.staff}
+        for task in situation.inspections:
+            if task.status != "active" or task.deadline is None:
+                continue
+            team = [members[name] for name in task.team if name in members]
+            busiest = max((len(member.active_tasks) for member in team), default=1)
+            hours = hours_of_work(task.remaining, team, tasks_each=max(1, busiest))
+            available = min(business_hours(situation.now, task.deadline), situation.hours_left)
+            if hours * _WORKDAY_HOURS / _FASTEST > available:
+                yield task.task_id
+            else:
+                self._ends[task.task_id] = add_business_hours(situation.now, hours)
+
+    def _join(self, situation: Situation) -> Iterator[str]:
+        """Yield the commands that put those who became free on the tasks that count on them."""
+        active = {task_id for member in situation.staff for task_id in member.active_tasks}
+        self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
+        for member in situation.free:
+            if task_id := self._joins.get(member.name):
+                yield f"task assign --task-id {task_id} --employees {member.name}"
+
+    def _available(self, situation: Situation) -> Iterator[Person]:
+        """Yield those who are free, and those who soon will be, unless a task counts on them."""
+        for member in situation.staff:
+            if member.name in self._joins:
+                continue
+            if not member.active_tasks:
+                yield person(member)
+            elif len(member.active_tasks) == 1 and member.active_tasks[0] in self._ends:
+                wait = business_hours(situation.now, self._ends[member.active_tasks[0]])
+                if 0 < wait <= _SOON_HOURS and not self._fast:
+                    yield person(member, wait)
+
+    def _make_room(self, situation: Situation) -> list[str]:
+        """Return commands that give up tasks which nobody will begin, where their number is limited."""
+        useless = [task_id for task_id in situation.planned if task_id not in self._in_hand]
+        self._open_before -= len(useless)
+        return list(_cancel(useless))
+
+    def _room(self) -> int | None:
+        """Return how many tasks may be accepted now, None for any number."""
+        return None if self._limit is None else max(0, self._limit - self._open_before)
+
+    def _team_sizes(self, situation: Situation) -> range:
+        """Return how many may work together.
+
+        Where only so many tasks can be open, so many that nobody is left over; where progress counts also while the
+        office is closed, which many tasks side by side gain most from, two at most. Once that has left everybody idle,
+        any number: nothing says that only the best of a team count, and what they do not do in time is given up.
+        """
+        if self._idle_looks >= _IDLE_LOOKS:
+            return range(1, max(TEAM_SIZE, len(situation.staff)) + 1)
+        smallest = 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
+        return range(smallest, max(smallest, 2 if self._fast else TEAM_SIZE) + 1)
+
+    @property
+    def _fast(self) -> bool:
+        return self._pace > _FAST
+
+    def _choose_probes(self, valuation: Valuation) -> tuple[Offer, ...]:
+        """Return one offer of each client that is not known yet: the one that would be best if it were honest."""
+        offers: dict[str, list[Offer]] = {}
+        for offer in valuation.situation.offers:
+            if offer.client not in self._honest:
+                offers.setdefault(offer.client, []).append(offer)
+        everybody = [person(member) for member in valuation.situation.staff]
+        sizes = self._team_sizes(valuation.situation) if self._idle_looks >= _IDLE_LOOKS else TEAM_SIZES
+        jobs = [
+            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes=sizes)
+            for name in sorted(offers)
+        ]
+        return tuple(job.candidate.offer for job in jobs if job is not None)[: self._room()]
+
+    def _seek(self, valuation: Valuation) -> Iterator[str]:
+        """Yield what may find work where nobody has any: the best offer whose deadline might hold is accepted.
+
+        What deadlines go by is not told. Accepting tells the deadline and costs nothing, and another offer follows.
+        """
+        situation = valuation.situation
+        if situation.hours_left <= _TO_LOSE or self._room() == 0:
+            return
+        if self._idle_looks < _IDLE_LOOKS:
+            self._idle_looks += 1
+            return
+        candidates = [
+            self._candidate(offer, valuation, summed=True)
+            for offer in situation.offers
+            if self._honest.get(offer.client, True)
+        ]
+        people = [person(member) for member in situation.staff]
+        job = best_job(candidates, people, valuation, sizes=self._team_sizes(situation))
+        if job is not None and job.score > 0:
+            self._probes[job.candidate.offer.task_id] = job.candidate.offer
+            self._expected[job.candidate.offer.task_id] = job.candidate.work
+            yield f"task accept --task-id {job.candidate.offer.task_id}"
+
+    def _candidates(self, valuation: Valuation) -> Iterator[Candidate]:
+        """Yield what could be begun: what was accepted and is still to be had, and the offers of honest clients."""
+        seen = {task.task_id: task for task in valuation.situation.inspections}
+        for task_id, offer in self._in_hand.items():
+            if (task := seen.get(task_id)) and task.status == "planned" and task.deadline is not None:
+                hours = business_hours(valuation.situation.now, task.deadline)
+                yield Candidate(
+                    offer,
+                    task.remaining,
+                    self._allowed(hours, valuation),
+                    in_hand=True,
+                    value=valuation.of_offer(offer),
+                )
+        for offer in valuation.offers:
+            yield self._candidate(offer, valuation)
+
+    def _candidate(self, offer: Offer, valuation: Valuation, *, summed: bool = False) -> Candidate:
+        """Return an offer as it could be begun now; the sum of its work may be hoped to make its deadline."""
+        work = valuation.work(offer)
+        due = (("", units(work)),) if summed else work
+        hours = self._allowed(_WORKDAY_HOURS * self._deadline_days(due), valuation)
+        return Candidate(offer, work, hours, in_hand=False, value=valuation.of_offer(offer))
+
+    def _allowed(self, hours: float, valuation: Valuation) -> float:
+        """Return how long a task may take by forecast that is due in some hours."""
+        return min(hours, valuation.situation.hours_left) * (1.0 + _TRUST_IN_PACE * (self._pace - 1.0))
+
+    def _deadline_days(self, work: Work) -> float:
+        """Return the working days that a client gives for work."""
+        return max(self._least_days, int(max(each for _, each in work) / self._units_a_day))
+
+    def _begin(self, job: Job, now: dt.datetime) -> Iterator[str]:
+        """Yield the commands that begin a task."""
+        task_id = job.candidate.offer.task_id
+        if not job.candidate.in_hand:
+            self._expected[task_id] = job.candidate.work
+            yield f"task accept --task-id {task_id}"
+        self._in_hand.pop(task_id, None)
+        self._ends[task_id] = add_business_hours(now, job.hours)
+        self._begun[task_id] = now, job.hours
+        self._joins.update((member.name, task_id) for member in job.team.members if member.wait > 0)
+        first = ",".join(member.name for member in job.team.members if member.wait == 0)
+        yield f"task assign --task-id {task_id} --employees {first}"
+        yield f"task dispatch --task-id {task_id}"
+
+
+def _cancel(task_ids: Sequence[str]) -> Iterator[str]:
+    """Yield the commands that give up tasks."""
+    for task_id in task_ids:
+        yield f"task cancel --task-id {task_id} --reason hopeless"
