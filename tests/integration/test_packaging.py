@@ -106,7 +106,8 @@ def test_rules_import_nothing_but_math_typing_and_each_other() -> None:
 _SCRIPTED_MAY_IMPORT: Final = {
     "__future__", "collections", "collections.abc", "contextlib", "dataclasses", "datetime", "enum", "errno",
     "functools", "gzip", "heapq", "itertools", "json", "math", "operator", "os", "pathlib", "random", "re", "sys",
-    "typing", "warnings", "zlib", "attrs", "numpy", "ycbench_agents.base", "ycbench_agents.registry",
+    "typing", "warnings", "zlib", "attrs", "io", "numpy", "ycbench_agents.base", "ycbench_agents.files",
+    "ycbench_agents.registry", "ycbench_env.text",
 }  # fmt: skip
 """The world is not among them, and nothing that could lead to it: ``ycbench_env`` gives away states and transitions."""
 

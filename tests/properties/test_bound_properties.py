@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ycbench_agents.planner import plan, upper_bound
 from ycbench_agents.planner.foresight import Foresight
 from ycbench_agents.planner.rollout import Game, roll_out
-from ycbench_agents.planner.weights import drawn_weights
+from ycbench_agents.planner.search import drawn_weights
 from ycbench_env import Config, State, YCBenchEnv, initial_state, load_config, transition
 from ycbench_env.actions import parse_turn
 from ycbench_env.testing import sample_turn, tiny_config

@@ -83,7 +83,6 @@ _MOST_TRUST: Final = 4
 _E4: Final = 10_000
 _MOST_STEPS: Final = 60
 _STORED: Final = 1e-4  # a stored rate may be rounded up by half of it
-_MARGIN = 1e-9  # of all that is summed up, far above what doubles lose in it
 
 
 class BoundError(ValueError):
@@ -140,8 +139,9 @@ def upper_bound(
     """
     limits = [limit for limit in (most_accepts, most_unfinished) if limit is not None]
     if len(limits) > 1 or any(limit < 0 for limit in limits):
-        msg = f"bound: got most_accepts={most_accepts}, most_unfinished={most_unfinished}, "
-        raise ValueError(f"{msg}expected one number of at least 0 at most")
+        got = f"most_accepts={most_accepts}, most_unfinished={most_unfinished}"
+        msg = f"bound: got {got}, expected at most one number, of at least 0"
+        raise ValueError(msg)
     if reason := uncovered_by_bound(config):
         raise BoundError(reason)
     start = initial_state(config, seed)
@@ -265,8 +265,10 @@ class _Market:
         def at_accept_price(accept_price: float) -> float:
             return _least(lambda work_price: value(work_price, accept_price), _dearest(rewards, works))
 
-        most = float(rewards.max(initial=0.0))
-        return min(value(0.0, 0.0), at_accept_price(0.0), _least(at_accept_price, most)) + 1.0
+        best = min(value(0.0, 0.0), at_accept_price(0.0))
+        if accepts < rewards.size:  # else an accept is worth nothing
+            best = min(best, _least(at_accept_price, float(rewards.max(initial=0.0))))
+        return best + 1.0
 
     def gain_of_unfinished(self, unfinished: int) -> float:
         """Return the most that policies can earn that complete all tasks that they accept but so many."""
@@ -275,14 +277,14 @@ class _Market:
         def value(work_price: float, price: float) -> float:
             each = np.maximum(rewards - work_price * works, -price)
             best = np.max(np.cumsum(each, axis=1), axis=1, initial=0.0)
-            return work_price * self.work + price * unfinished + float(best.sum())
+            return work_price * self.work + (price * unfinished if unfinished else 0.0) + float(best.sum())
 
         def at_price(price: float) -> float:
             return _least(lambda work_price: value(work_price, price), _dearest(rewards, works))
 
-        # With none left over any price holds, so that it may be as high as nothing is worth paying.
-        none_left = [at_price(1e18)] if unfinished == 0 else []
-        return min([*none_left, at_price(0.0), _least(at_price, float(rewards.max(initial=0.0)))]) + 1.0
+        if unfinished == 0:  # then the higher the price, the lower the bound
+            return at_price(math.inf) + 1.0
+        return min(at_price(0.0), _least(at_price, float(rewards.max(initial=0.0)))) + 1.0
 
     def _known_offers(self, places: int, most_work: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return rewards and least works of the first offers of every slot, one row a slot.
@@ -325,7 +327,6 @@ def _least(function: Callable[[float], float], high: float) -> float:
             right = low + _GOLDEN * (high - low)
             at_right = function(right)
     return best * (1 + _MARGIN)
-
 
 
 # ---- offers at best (Y-2.4, Y-4.1)
@@ -511,7 +512,7 @@ def upper_limit(programme: Programme) -> float:
         -programme.gains,
         A_ub=programme.rows,
         b_ub=programme.limits,
-        bounds=np.column_stack([np.zeros_like(programme.most), programme.most]),
+        bounds=[(0.0, float(most)) for most in programme.most],
         method="highs",
     )
     # Any prices do; without any the bound is loose, never wrong.

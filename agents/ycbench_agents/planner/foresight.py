@@ -149,7 +149,7 @@ _OF_PLANNER: Final = (
     ("replacement_numbering", lambda value: value == "slot", "slot"),
     ("prestige_gate", lambda value: value == "required_domains", "required_domains"),
     ("deadline_basis", lambda value: value == "largest", "largest"),
-    ("refill_at", lambda value: value == "accept", "accept"),
+    ("refill_at", lambda value: value in {"accept", "dispatch"}, "accept"),
 )
 
 
@@ -163,9 +163,7 @@ def uncovered_by_planner(config: Config) -> str | None:
     return _uncovered("planner", config, _OF_PLANNER)
 
 
-def _uncovered(
-    whose: str, config: Config, premises: tuple[tuple[str, Callable[[Any], bool], str], ...]
-) -> str | None:
+def _uncovered(whose: str, config: Config, premises: tuple[tuple[str, Callable[[Any], bool], str], ...]) -> str | None:
     broken = [(name, value) for name, holds, value in premises if not holds(getattr(config.world, name))]
     if not broken:
         return None

@@ -87,7 +87,7 @@ def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
 
 
 def save_plan(path: str | os.PathLike[str], plan: Plan) -> None:
-    """Write a plan as ``files.write_file`` does, packed where the name ends in ``.gz``; the policy ``replay`` reads either.
+    """Write a plan as ``files.write_file`` does, packed where the name ends in ``.gz``; ``replay`` reads either.
 
     Raises:
         FileError: It cannot be written.

@@ -22,7 +22,6 @@ from ycbench_agents.planner.foresight import (
     RESUME,
     Card,
     Foresight,
-    accept,
     assign,
     cancel,
     dispatch,

@@ -91,7 +91,11 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     if reason := uncovered_by_planner(config):
         raise PlanError(reason)
     began = clock()
-    start = initial_state(config, seed)
+    if config.world.refill_at == "dispatch":
+        most_passes = 0  # what is not dispatched is not replaced
+    # Where all that is accepted is dispatched at once, both ways of replacing it are the same.
+    world = attrs.evolve(config.world, refill_at="accept")
+    start = initial_state(attrs.evolve(config, world=world), seed)
     search = _Search(Game(start, Foresight(start), most_passes), random.Random(search_seed))  # noqa: S311 -- no secret
     interrupted = False
     try:

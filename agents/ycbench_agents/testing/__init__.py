@@ -1,7 +1,6 @@
 """Public test kit: check that a policy keeps the contract of all policies.
 
-Three lines check one of your own; what is wrong comes as a ``PolicyConformanceError``, an AssertionError that says what
-to do about it::
+Three lines check one of your own; a ``PolicyConformanceError``, an AssertionError, says what is wrong and what to do::
 
     from ycbench_agents.testing import check_policy
 
@@ -11,10 +10,14 @@ to do about it::
 worlds whose hidden figures differ. See docs/policies.md.
 """
 
-from ycbench_agents.testing.conformance import check_policy
-from ycbench_agents.testing.non_interference import check_sees_only_observations
+from ycbench_agents.testing.conformance import (
+    EpisodeReport,
+    PolicyConformanceError,
+    PolicyReport,
+    check_policy,
+    check_sees_only_observations,
+)
 from ycbench_agents.testing.processes import check_policy_in_processes
-from ycbench_agents.testing.report import EpisodeReport, PolicyConformanceError, PolicyReport
 
 __all__ = [
     "EpisodeReport",

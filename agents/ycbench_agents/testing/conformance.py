@@ -1,4 +1,4 @@
-"""What every policy must do, as checks that a user can run on any of them.
+"""Checks that a policy keeps the contract of all policies, which a user can run on any of them.
 
 Example:
     >>> from ycbench_agents.scripted.random import RandomPolicy
@@ -10,33 +10,145 @@ Example:
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import gc
+import json
+import logging
+import os
 import pickle
-from typing import TYPE_CHECKING, Any, Final
+import random
+import types
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, cast
 
 import attrs
+import gymnasium as gym
+import numpy as np
 
-from ycbench_agents.base import policy_seed
+from ycbench_agents.base import (
+    Decision,
+    DeliberatingPolicy,
+    Policy,
+    PolicyStoppedError,
+    Turn,
+    TurnError,
+    checked_turn,
+    policy_seed,
+)
 from ycbench_agents.scripted.random import RandomPolicy
-from ycbench_agents.testing.asking import Student, shown
-from ycbench_agents.testing.reach import reached_environment
-from ycbench_agents.testing.recalling import check_recall
-from ycbench_agents.testing.report import EpisodeReport, PolicyConformanceError, PolicyReport
-from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
-from ycbench_env import YCBenchEnv, load_config
-from ycbench_env.actions import grammar_for
+from ycbench_env import Config, Observation, State, YCBenchEnv, load_config, observe
+from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, grammar_for, parse_turn
+from ycbench_env.text import shown
+from ycbench_env.types import Employee
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ycbench_agents.base import Policy, Turn
-    from ycbench_env import Config, Observation
-
-__all__ = ["Played", "check_policy", "play"]
+__all__ = [
+    "EpisodeReport",
+    "Played",
+    "PolicyConformanceError",
+    "PolicyReport",
+    "Student",
+    "check_policy",
+    "check_sees_only_observations",
+    "play",
+    "reached_environment",
+    "with_other_hidden_fields",
+]
 
 _MOST_TURNS: Final = 10_000  # an episode that is longer never ends
 _ODD_TURNS: Final = 25
 _ROUNDS: Final = 2  # of all nuisances
+_QUESTIONS: Final = ("employee list", "task list", "client list", "client history", "market browse")
+_MOST_LOYALTY: Final = 1000  # thousandths
+_MULTIPLIERS: Final = (700, 2500)
+_SEEDS: Final = 2**40
+_RATES_E4: Final = (10_000, 100_000)
+_FORBIDDEN: Final = (gym.Env, State)
+# What all of a process shares leads everywhere, also to environments of others.
+_SHARED: Final = (type, types.ModuleType, types.FrameType, types.BuiltinFunctionType, logging.Logger)
+_MOST_OBJECTS: Final = 200_000
+_TURNS: Final = 20
+
+# Worlds, and turns of somebody else just before, that a policy may meet and that its author may not think of.
+_IDLE: Final = {"auto_advance_after_turns": 1}  # each turn moves time, so that a year is over soon
+
+_ODD_WORLDS: Final[tuple[tuple[str, Any], ...]] = (
+    ("preset default", "default"),
+    ("preset reference", "reference"),
+    ("one employee, one client, ten tasks", {"world": {"num_employees": 1, "num_clients": 1, "num_market_tasks": 10}}),
+    ("no employees", {"world": {"num_employees": 0}, "loop": _IDLE}),
+    ("an empty market", {"world": {"num_market_tasks": 0}, "loop": _IDLE}),
+    ("funds for less than a month", {"world": {"initial_funds_cents": 1}, "loop": _IDLE}),
+    ("a limit of four turns", {"loop": {"max_turns": 4}}),
+    ("classic rules: no clients, hidden rates", "classic-easy"),
+    ("hidden rates and clients", {"world": {"skill_rates_visible": False}}),
+    ("four milestones a task", {"world": {"task_progress_milestones": [0.2, 0.4, 0.6, 0.8]}}),
+)
+
+_NUISANCES: Final[tuple[str, ...]] = (
+    "",
+    "market browse --limit 2",
+    "--help",
+    "market browse --help",
+    "market browse --limit x",
+    "no such command",
+    "company status",  # its ``tasks`` are a table, those of all others a list
+    "task list\nemployee list\nclient list\nclient history\nfinance ledger\nreport monthly",
+    "task accept --task-id Task-1\ntask inspect --task-id Task-1",
+    "task accept --task-id Task-999999",
+    "task inspect --task-id Task-2",
+    'scratchpad write --content "[] {} null \\" \u202e"',
+    "market browse --limit 9999\n" * 60,  # the last answers have no room: {"cut": characters}
+    "company status\n" * 8_000,  # nor have all results: {"cut_results": number}
+    "sim resume",
+)
+
+
+class PolicyConformanceError(AssertionError):
+    """A policy breaks the contract; the message says where, what was got, and how to put it right."""
+
+
+@attrs.frozen
+class EpisodeReport:
+    """How an episode went.
+
+    Args:
+        seed: Run seed.
+        turns: Turns played.
+        commands: Commands in them.
+        refused: How many of the commands were refused, those included that the grammar does not have.
+        invalid: How many were not in the grammar.
+        final_funds_cents: Funds at the end, in cents.
+        terminal_reason: bankruptcy, horizon_end or max_turns; None where the episode was cut off from outside.
+        stopped: Why the policy could not go on, None for one that could.
+    """
+
+    seed: int
+    turns: int
+    commands: int
+    refused: int
+    invalid: int
+    final_funds_cents: int
+    terminal_reason: str | None
+    stopped: str | None = None
+
+
+@attrs.frozen
+class PolicyReport:
+    """What a policy did while it was checked.
+
+    Args:
+        episodes: One for each seed, in order.
+    """
+
+    episodes: tuple[EpisodeReport, ...]
+
+    @property
+    def refused_fraction(self) -> float:
+        """Share of all commands that were refused, 0 without any command."""
+        commands = sum(episode.commands for episode in self.episodes)
+        return sum(episode.refused for episode in self.episodes) / commands if commands else 0.0
 
 
 @attrs.frozen
@@ -95,8 +207,8 @@ def check_policy(
         _check_again(Student(make, grammar, allow_invalid=allow_invalid), played, _FRESH)
     for played in episodes:
         _check_again(veteran, played, _RESET)
-    check_recall(make, seeds[0], episodes[0].observations)
-    for name, odd in ODD_WORLDS:
+    _check_recall(make, seeds[0], episodes[0].observations)
+    for name, odd in _ODD_WORLDS:
         other = load_config(odd, environ={})
         student = Student(make, grammar_for(other.world), allow_invalid=allow_invalid)
         _check_world(student, other, f"a world with {name}")
@@ -165,20 +277,16 @@ def _check_again(student: Student, played: Played, who: tuple[str, str]) -> None
     copying = copy.deepcopy if who is _RESET else _pickled
     for number, (observation, before) in enumerate(zip(played.observations, played.turns, strict=True), 1):
         turn = student.act(copying(observation), f"seed {seed}, turn {number}, {who[0]}")
-        if turn is None or _as_tuple(turn) != _as_tuple(before):
+        if turn is None or turn != before:
             msg = (
-                f"seed {seed}, turn {number}: to the same observations {who[0]} says {shown(turn)}, before it was "
-                f"{shown(before)}; {who[1]}"
+                f"seed {seed}, turn {number}: to the same observations {who[0]} says {_cut(turn)}, before it was "
+                f"{_cut(before)}; {who[1]}"
             )
             raise PolicyConformanceError(msg)
 
 
 def _pickled(observation: Observation) -> Observation:
     return pickle.loads(pickle.dumps(observation))  # noqa: S301 -- made here
-
-
-def _as_tuple(turn: Turn) -> tuple[str, ...]:
-    return (turn,) if isinstance(turn, str) else tuple(turn)
 
 
 def _check_reach(student: Student) -> None:
@@ -211,11 +319,321 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
     student, stranger = Student(make, grammar, allow_invalid=allow_invalid), RandomPolicy()
     student.reset(policy_seed(seed), f"seed {seed}")
     stranger.reset(policy_seed(seed))
-    for number, nuisance in enumerate(NUISANCES * _ROUNDS, 1):
+    for number, nuisance in enumerate(_NUISANCES * _ROUNDS, 1):
         turn = student.act(observation, f"seed {seed}, turn {number} among turns of others")
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]
-        place = f"seed {seed}, asked for the first time in the middle of an episode, after {shown(nuisance)}"
+        place = f"seed {seed}, asked for the first time in the middle of an episode, after {_cut(nuisance)}"
         late = Student(make, grammar, allow_invalid=allow_invalid)
         late.reset(policy_seed(seed), place)
         late.act(observation, place)
+
+
+# ---- one turn
+
+
+class Student:
+    """A policy under examination.
+
+    Args:
+        make: Makes it.
+        grammar: The commands of the world that it plays in; the usual ones pass everywhere, since what a world lacks is
+            found out by asking.
+        allow_invalid: Whether it may give commands that no grammar has.
+
+    Raises:
+        PolicyConformanceError: What is made is no policy.
+    """
+
+    def __init__(
+        self, make: Callable[[], Policy], grammar: Grammar = DEFAULT_GRAMMAR, *, allow_invalid: bool = False
+    ) -> None:
+        try:
+            self.policy = make()
+        except Exception as error:
+            msg = f"making the policy failed: {_cut(error)}; give a class or function that needs no arguments"
+            raise PolicyConformanceError(msg) from error
+        if not isinstance(self.policy, Policy):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers may not be typed
+            kind = type(cast("object", self.policy)).__name__
+            msg = f"got a {kind}, expected a policy: an object with reset(seed) and act(observation)"
+            raise PolicyConformanceError(msg)
+        self.stopped = ""
+        self._grammar = grammar
+        self._allow_invalid = allow_invalid
+
+    def reset(self, seed: int, place: str) -> None:
+        """Reset the policy.
+
+        Raises:
+            PolicyConformanceError: It raises, or changes the process.
+        """
+        with _ProcessWatch(f"{place}: reset({seed})"):
+            try:
+                self.policy.reset(seed)
+            except Exception as error:
+                msg = f"{place}: reset({seed}) raised {_cut(error)}; it must take any non-negative integer"
+                raise PolicyConformanceError(msg) from error
+
+    def act(self, observation: Observation, place: str) -> Turn | None:
+        """Return the policy's turn; None where it says that it cannot go on, as it may, and ``stopped`` tells why.
+
+        Raises:
+            PolicyConformanceError: It raises, edits the observation, changes the process, or says what is no turn.
+        """
+        handed = copy.deepcopy(observation)
+        with _ProcessWatch(f"{place}: act"):
+            try:
+                turn = self.policy.act(handed)
+            except PolicyStoppedError as stop:
+                self.stopped = str(stop)
+                return None
+            except Exception as error:
+                msg = (
+                    f"{place}: act raised {_cut(error)}. A policy must cope with any observation of any world, with "
+                    "turns that it did not choose, and with answers that were refused or cut. It was given: "
+                    f"{_cut(observation['text'])} results: {_cut(observation['results'])}"
+                )
+                raise PolicyConformanceError(msg) from error
+        _require_unchanged(observation, handed, place)
+        return self._check_turn(turn, place)
+
+    def _check_turn(self, turn: Turn, place: str) -> Turn:
+        try:
+            turn = checked_turn(turn, self.policy)
+        except TurnError as error:
+            msg = f"{place}: {error} ('' does nothing)"
+            raise PolicyConformanceError(msg) from error
+        if self._allow_invalid:
+            return turn
+        here, usual = parse_turn(turn, self._grammar), parse_turn(turn)
+        wrong = next((each for each, other in zip(here, usual, strict=True) if each.error and other.error), None)
+        if wrong is not None:
+            msg = f"{place}: {_cut(wrong.text)} is no command: {wrong.error} (docs/commands.md; or allow_invalid=True)"
+            raise PolicyConformanceError(msg)
+        return turn
+
+
+class _ProcessWatch:
+    """Refuses, and takes back, changes of what a process has only one of: random generators and environment."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        self._before = _process()
+
+    def __exit__(self, *exc_info: object) -> None:
+        changed = [name for name, value in _process().items() if value != self._before[name]]
+        if changed:
+            random.setstate(cast("Any", self._before["random"]))
+            kind, keys, *rest = cast("tuple[str, bytes, Any]", self._before["numpy.random"])
+            np.random.set_state((kind, np.frombuffer(keys, np.uint32), *rest))  # noqa: NPY002 -- the one that is watched
+            os.environ.clear()
+            os.environ.update(cast("Mapping[str, str]", self._before["os.environ"]))
+            msg = (
+                f"{self._place} changed {', '.join(changed)}, which all of the process shares; draw from a generator "
+                "of the policy's own, made in reset, like random.Random(seed)"
+            )
+            raise PolicyConformanceError(msg)
+
+
+def _process() -> dict[str, object]:
+    kind, keys, *rest = np.random.get_state()  # noqa: NPY002 -- what is watched is the legacy generator
+    return {
+        "random": random.getstate(),
+        "numpy.random": (kind, np.asarray(keys).tobytes(), *rest),
+        "os.environ": dict(os.environ),
+    }
+
+
+def _require_unchanged(observation: Observation, handed: Observation, place: str) -> None:
+    """Refuse an edit of an observation.
+
+    Raises:
+        PolicyConformanceError: The one that was handed over is not as it was.
+    """
+    before, after = cast("dict[str, object]", observation), cast("dict[str, object]", handed)
+    edited = [key for key in sorted({*before, *after}) if not _equal(before.get(key), after.get(key))]
+    if edited:
+        msg = (
+            f"{place}: act edited the observation: {', '.join(edited)}; others keep the same one, so copy what you "
+            "want to change, like int(observation['funds_cents'])"
+        )
+        raise PolicyConformanceError(msg)
+
+
+def _equal(one: object, other: object) -> bool:
+    return type(one) is type(other) and bool(np.array_equal(cast("Any", one), cast("Any", other)))
+
+
+def _cut(value: object) -> str:
+    return shown(value, 200)
+
+
+# ---- policies that ask somebody
+
+
+def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[Observation]) -> None:
+    """Check that a fresh policy recalls what another one decided, where policies of this kind can.
+
+    Raises:
+        PolicyConformanceError: It recalls something else, or its trace is no JSON.
+    """
+    asked, recalling = Student(make).policy, Student(make).policy
+    if not isinstance(asked, DeliberatingPolicy) or not isinstance(recalling, DeliberatingPolicy):
+        return
+    asked.reset(policy_seed(seed))
+    recalling.reset(policy_seed(seed))
+    with ThreadPoolExecutor(1) as worker:  # a notebook has an event loop of its own in this thread
+        decisions = worker.submit(asyncio.run, _decide(asked, observations[:_TURNS])).result()
+    for number, (observation, decision) in enumerate(zip(observations, decisions, strict=False), 1):
+        place = f"seed {seed}, turn {number}"
+        try:
+            trace = json.loads(json.dumps(decision.trace, allow_nan=False))
+            turn = recalling.recall(copy.deepcopy(observation), trace)
+        except (TypeError, ValueError) as error:
+            msg = (
+                f"{place}: what decide returned cannot be recalled: {error}; a trace is JSON, and all that recall needs"
+            )
+            raise PolicyConformanceError(msg) from error
+        if turn != decision.turn:
+            msg = f"{place}: recall says {_cut(turn)}, decide said {_cut(decision.turn)}; keep the turn in the trace"
+            raise PolicyConformanceError(msg)
+
+
+async def _decide(policy: DeliberatingPolicy, observations: Sequence[Observation]) -> list[Decision]:
+    """Return what a policy decides, up to where it cannot go on."""
+    decisions: list[Decision] = []
+    for observation in observations:
+        try:
+            decisions.append(await policy.decide(copy.deepcopy(observation)))
+        except PolicyStoppedError:
+            break
+    return decisions
+
+
+# ---- hidden fields
+
+
+def check_sees_only_observations(
+    make: Callable[[], Policy],
+    *,
+    seed: int = 1,
+    config: Any = "default",  # noqa: ANN401 -- anything that load_config takes
+    turns: Sequence[int] = (0, 5, 20),
+    variants: int = 3,
+) -> None:
+    """Change what is hidden in a world, and raise an AssertionError where the policy's next turn changes with it.
+
+    Loyalties and reward multipliers of clients, forecasts of tasks, the run seed, the counts behind the market's
+    replacements and, where they are hidden, the rates of the staff are changed, after the policy has played some turns;
+    what it is shown stays the same to the letter.
+
+    Args:
+        make: Makes a fresh policy each time it is called.
+        seed: Run seed.
+        config: Anything that ``load_config`` takes.
+        turns: After how many turns of the policy to look; 0 is its first one.
+        variants: How many changed worlds to set beside the true one.
+
+    Raises:
+        PolicyConformanceError: It sees more than observations, or breaks the contract otherwise.
+        ConfigError: The configuration cannot be used.
+    """
+    world = load_config(config)
+    for count in turns:
+        played = play(Student(make, grammar_for(world.world)), world, seed, count)
+        env = YCBenchEnv(world)
+        env.reset(seed=seed)
+        for turn in played.turns:
+            env.step(turn)
+        # As if time had just passed, so that none passes while questions are asked.
+        state = attrs.evolve(env.get_state(), idle_turns=0)
+        rng = random.Random(f"hidden fields {seed} {count}")  # noqa: S311 -- a simulation, not a secret
+        seen, said = _next_turn(make, played, env, state)
+        for _ in range(variants):
+            again, turn = _next_turn(make, played, env, with_other_hidden_fields(state, rng))
+            if str(again) == str(seen) and turn != said:
+                msg = (
+                    f"seed {seed}, after {count} turns: {_cut(turn)} beside a world that differs in hidden figures "
+                    f"only, {_cut(said)} beside the true one; what the policy was shown is the same, so it looks "
+                    "elsewhere"
+                )
+                raise PolicyConformanceError(msg)
+
+
+def _next_turn(
+    make: Callable[[], Policy], played: Played, env: YCBenchEnv, state: State
+) -> tuple[Observation, Turn | None]:
+    """Return what is shown in a state, and what a policy says to it that has played the turns before."""
+    student, seed = Student(make, env.action_space.grammar), played.report.seed
+    student.reset(policy_seed(seed), f"seed {seed}")
+    for number, observation in enumerate(played.observations, 1):
+        student.act(observation, f"seed {seed}, turn {number}")
+    env.set_state(state)
+    questions = [question for question in _QUESTIONS if question in env.action_space.verbs]
+    observation = env.step(questions)[0] if played.turns else observe(state)
+    return observation, student.act(observation, f"seed {seed}, turn {len(played.turns) + 1}")
+
+
+def with_other_hidden_fields(state: State, rng: random.Random) -> State:
+    """Return a state that looks the same; the docstrings of ``ycbench_env.types`` mark its hidden fields."""
+    clients = tuple(
+        attrs.evolve(
+            client,
+            loyalty_milli=rng.randint(-_MOST_LOYALTY, _MOST_LOYALTY),
+            reward_multiplier_milli=rng.randint(*_MULTIPLIERS),
+        )
+        for client in state.clients
+    )
+    tasks = tuple(
+        attrs.evolve(task, completion_us=rng.randint(state.now_us + 1, state.calendar.horizon_us), milestone_us=None)
+        if task.status == "active" and state.now_us < state.calendar.horizon_us
+        else task
+        for task in state.tasks
+    )
+    visible = state.config.world.skill_rates_visible
+    staff = state.employees if visible else tuple(_with_other_rates(each, rng) for each in state.employees)
+    return attrs.evolve(
+        state,
+        run_seed=rng.randrange(_SEEDS),
+        employees=staff,
+        clients=clients,
+        tasks=tasks,
+        slot_accepts=tuple(count + rng.randint(0, 3) for count in state.slot_accepts),
+    )
+
+
+def _with_other_rates(member: Employee, rng: random.Random) -> Employee:
+    return attrs.evolve(member, rates_e4=tuple(rng.randint(*_RATES_E4) for _ in member.rates_e4))
+
+
+# ---- what a policy holds
+
+
+def reached_environment(policy: object) -> str | None:
+    """Return how an environment or a state can be reached from a policy's data, None where none can.
+
+    Attributes, containers, methods and what functions close over are followed; modules, classes and globals are not.
+
+    Args:
+        policy: The policy.
+    """
+    seen: set[int] = {id(policy)}
+    queue: list[tuple[object, str]] = [(policy, type(policy).__name__)]
+    for each, path in queue:  # grows while it is walked
+        if isinstance(each, _FORBIDDEN):
+            return path
+        for inner in _within(each):
+            if id(inner) not in seen and not isinstance(inner, _SHARED) and len(seen) < _MOST_OBJECTS:
+                seen.add(id(inner))
+                queue.append((inner, f"{path} > {type(inner).__name__}"))
+    return None
+
+
+def _within(each: object) -> list[object]:
+    """Return what an object refers to."""
+    if isinstance(each, types.FunctionType):
+        cells = each.__closure__ or ()
+        return [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values(), *cells]
+    return gc.get_referents(each)

@@ -1,4 +1,8 @@
-"""The same policy in several processes, which hash and keep time differently."""
+"""The same policy in several processes, which hash and keep time differently.
+
+``python -m ycbench_agents.testing.processes`` is one of them: it plays what it reads from stdin, as JSON, and
+writes the turns to stdout.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-from ycbench_agents.testing.asking import shown
-from ycbench_agents.testing.report import PolicyConformanceError
+from ycbench_agents.registry import make_policy
+from ycbench_agents.testing.conformance import PolicyConformanceError, Student, play
 from ycbench_env import load_config
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from ycbench_env.text import shown
 
 __all__ = ["check_policy_in_processes"]
 
-_CHILD: Final = "ycbench_agents.testing.child"
 _TIME_ZONES: Final = ("UTC", "Pacific/Apia")
 _LAST_LINES: Final = 5
 
@@ -74,8 +76,13 @@ def _said(request: str, hash_seed: int, zone: str) -> list[list[object]]:
         "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),  # noqa: PTH109 -- a text is wanted
         "TZ": zone,
     }
-    done = subprocess.run(  # noqa: S603 -- this interpreter, and a module of this package
-        [sys.executable, "-m", _CHILD], input=request, capture_output=True, encoding="utf-8", env=environ, check=False
+    done = subprocess.run(
+        [sys.executable, "-m", "ycbench_agents.testing.processes"],
+        input=request,
+        capture_output=True,
+        encoding="utf-8",
+        env=environ,
+        check=False,
     )
     if done.returncode:
         last = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:])
@@ -92,3 +99,15 @@ def _require_equal(one: list[object], other: list[object], place: str, hash_seed
                 f"{hash_seeds[1]}; sort a set before walking through it, and use no hash() or id()"
             )
             raise PolicyConformanceError(msg)
+
+
+def _main() -> None:
+    request: dict[str, Any] = json.load(sys.stdin)
+    answers, sys.stdout = sys.stdout, sys.stderr  # a policy may print
+    config = load_config(request["config"], environ={})
+    student = Student(lambda: make_policy(request["policy"], **request["parameters"]), allow_invalid=True)
+    json.dump([play(student, config, seed, request["max_turns"]).turns for seed in request["seeds"]], answers)
+
+
+if __name__ == "__main__":
+    _main()

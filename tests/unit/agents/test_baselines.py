@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ycbench_agents import Policy, Trajectory, make_policy, rollout
-from ycbench_agents.scripted import answer
+from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.accept_all import AcceptAllPolicy
 from ycbench_agents.scripted.adversary_chaser import AdversaryChaserPolicy
+from ycbench_agents.scripted.answers import MarketGate
 from ycbench_agents.scripted.conservative import ConservativePolicy
-from ycbench_agents.scripted.gate import PrestigeGate
 from ycbench_agents.scripted.idle import IdlePolicy
 from ycbench_agents.scripted.one_at_a_time import best_team, feasible, known_staff
 from ycbench_agents.scripted.prestige import PrestigePolicy
@@ -167,7 +167,7 @@ def test_prestige_reaches_5_in_the_first_half_of_the_year() -> None:
     reached = [
         observation["sim_time"]
         for observation in trajectory.observations
-        if max(answer.prestige(observation).values(), default=0) >= 5
+        if max(answers.prestige(observation).values(), default=0) >= 5
     ]
     assert reached[0] < "2025-07-01"
     assert trajectory.terminal_reason == "horizon_end"
@@ -337,7 +337,7 @@ def test_who_is_not_listed_is_known_by_the_usual_name() -> None:
     assert [member.name for member in staff] == [f"Emp_{number}" for number in range(1, 9)]
     assert len({tuple(member.rates.items()) for member in staff}) == 1
     assert [member.name for member in best_team((("research", 1.0),), staff)] == ["Emp_1", "Emp_2", "Emp_3", "Emp_4"]
-    assert len(feasible(answer.offers(observation), staff)) == 50
+    assert len(feasible(answers.offers(observation), staff)) == 50
 
 
 def test_what_no_domain_has_the_prestige_for_is_left_alone_where_it_is_listed() -> None:
@@ -345,12 +345,12 @@ def test_what_no_domain_has_the_prestige_for_is_left_alone_where_it_is_listed() 
     env.reset(seed=1)
     observation, *_ = env.step("market browse --limit 3\ncompany status\nemployee list")
     first, *others = [
-        offer.task_id for offer, _ in feasible(PrestigeGate().opened(observation), known_staff(observation))
+        offer.task_id for offer, _ in feasible(MarketGate().opened(observation), known_staff(observation))
     ]
     results = json.loads(observation["results"])
     results[0]["output"]["tasks"][0]["required_prestige"] = 2
     changed: Observation = {**observation, "results": json.dumps(results)}
-    assert [offer.task_id for offer, _ in feasible(PrestigeGate().opened(changed), known_staff(changed))] == others
+    assert [offer.task_id for offer, _ in feasible(MarketGate().opened(changed), known_staff(changed))] == others
     assert first not in others
 
 

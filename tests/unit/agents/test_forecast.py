@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ycbench_agents.scripted.answer import Employee
+from ycbench_agents.scripted.answers import Employee
 from ycbench_agents.scripted.forecast import add_business_hours, business_hours, hours_of_work, team_rate
 
 FRIDAY = dt.datetime.fromisoformat("2025-01-03T17:00")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from ycbench_agents import make_policy, rollout
-from ycbench_agents.scripted import answer
-from ycbench_agents.scripted.gate import PrestigeGate, lists_everything
+from ycbench_agents.scripted import answers
+from ycbench_agents.scripted.answers import MarketGate, lists_everything
 from ycbench_env import Observation, YCBenchEnv, load_config
 
 LEVELS = {"research": 3.0, "inference": 1.0, "data_environment": 1.0, "training": 1.0}
@@ -22,12 +22,12 @@ def seen(*commands: str, world: dict[str, object] | None = None, initial: float 
     return env.step("\n".join(commands))[0]
 
 
-def offer(required: int, *domains: str, client: str = "") -> answer.Offer:
-    return answer.Offer("Task-1", client, required, 0, 100, 0.1, 0.1, tuple((domain, 9.0) for domain in domains))
+def offer(required: int, *domains: str, client: str = "") -> answers.Offer:
+    return answers.Offer("Task-1", client, required, 0, 100, 0.1, 0.1, tuple((domain, 9.0) for domain in domains))
 
 
 def test_the_highest_prestige_opens_a_task_until_a_refusal_shows_otherwise() -> None:
-    gate = PrestigeGate()
+    gate = MarketGate()
     assert gate.opens(offer(3, "training"), LEVELS)
     assert gate.doubts(offer(3, "training"), LEVELS)
     assert not gate.opens(offer(4, "training"), LEVELS)
@@ -40,7 +40,7 @@ def test_the_highest_prestige_opens_a_task_until_a_refusal_shows_otherwise() -> 
 
 @pytest.mark.parametrize(("task_id", "domain"), [("Task-2", "training"), ("Task-1", "research")])
 def test_a_refusal_for_another_reason_tells_nothing_of_the_gate(task_id: str, domain: str) -> None:
-    gate = PrestigeGate()
+    gate = MarketGate()
     gate.learn(refusal(task_id, domain))
     assert gate.opens(offer(3, "training"), LEVELS)
 
@@ -122,12 +122,12 @@ def told(*rows: dict[str, object], refused: str = "", succeeded: bool | None = N
 ROWS = (trusting("Task-1", 2), trusting("Task-2", 3), trusting("Task-3", 1), trusting("Task-4", 0))
 
 
-def opened(gate: PrestigeGate) -> list[str]:
+def opened(gate: MarketGate) -> list[str]:
     return [each.task_id for each in gate.opened(told(*ROWS))]
 
 
 def test_what_a_client_refused_for_want_of_trust_stays_shut_until_it_is_served_well() -> None:
-    gate = PrestigeGate()
+    gate = MarketGate()
     gate.learn(told(*ROWS))
     assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
     gate.learn(told(*ROWS, refused="Task-1"))
@@ -144,14 +144,14 @@ def test_a_refusal_is_laid_to_prestige_where_trust_is_known_to_suffice() -> None
     row = trusting("Task-1", 2, "training")
     offers = told(trusting("Task-1", 0, "training"), trusting("Task-2", 2, "research"))
     for trust, left in ((0.0, "Task-1"), (2.0, "Task-2")):  # either trust is lacking, or each domain counts
-        gate = PrestigeGate()
+        gate = MarketGate()
         gate.learn(told(row, refused="Task-1", trust=trust))
         assert [each.task_id for each in gate.opened(offers)] == [left]
 
 
 def test_where_only_what_can_be_had_is_listed_no_refusal_is_laid_to_trust() -> None:
     """It may have been the number of open tasks, which another turn puts right."""
-    gate = PrestigeGate()
+    gate = MarketGate()
     gate.learn(told({**trusting("Task-9", 0), "required_prestige": 1}))  # the first look of a newcomer
     gate.learn(told(*ROWS, refused="Task-1"))
     assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]

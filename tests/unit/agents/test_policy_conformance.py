@@ -26,8 +26,9 @@ from ycbench_agents.testing import (
     check_policy,
     check_sees_only_observations,
 )
-from ycbench_agents.testing.reach import reached_environment
-from ycbench_agents.testing.worlds import NUISANCES, ODD_WORLDS
+from ycbench_agents.testing.conformance import _NUISANCES as NUISANCES
+from ycbench_agents.testing.conformance import _ODD_WORLDS as ODD_WORLDS
+from ycbench_agents.testing.conformance import reached_environment
 from ycbench_env import YCBenchEnv
 
 

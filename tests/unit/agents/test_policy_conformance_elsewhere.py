@@ -19,9 +19,7 @@ from ycbench_agents.testing import (
     check_policy_in_processes,
     check_sees_only_observations,
 )
-from ycbench_agents.testing.asking import Student
-from ycbench_agents.testing.conformance import play
-from ycbench_agents.testing.non_interference import with_other_hidden_fields
+from ycbench_agents.testing.conformance import Student, play, with_other_hidden_fields
 from ycbench_env import State, YCBenchEnv, load_config, observe
 
 MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ycbench_agents.scripted.answer import Inspection
+from ycbench_agents.scripted.answers import Inspection
 from ycbench_agents.scripted.expert.deadline import Deadlines
 from ycbench_agents.scripted.expert.skill import Gain, RateEstimate, counted_hours
 from ycbench_agents.scripted.expert.watch import Watch

@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 
 from ycbench_agents.planner import upper_bound
-from ycbench_agents.planner.bound import BoundError
-from ycbench_agents.planner.capacity import capacity_of
-from ycbench_agents.planner.hours import HOUR_US, hours_between, midnight_factor, weekdays_between
-from ycbench_agents.planner.offer_limits import highest, kinds_of, least_work_of, lowest
-from ycbench_agents.planner.programme import Programme, dual_value, upper_limit
+from ycbench_agents.planner.bound import (
+    BoundError,
+    Programme,
+    _highest,
+    _kinds_of,
+    _least_work_of,
+    _lowest,
+    capacity_of,
+    dual_value,
+    upper_limit,
+)
+from ycbench_agents.planner.foresight import HOUR_US, hours_between, midnight_factor, weekdays_between
 from ycbench_env import MissingExtraError, initial_state, load_config
 from ycbench_env.config import Beta, Constant, Uniform
 from ycbench_env.testing import tiny_config, tiny_state
@@ -65,24 +72,24 @@ def test_what_counts_of_an_employee_is_the_best_domain() -> None:
 def test_offers_are_bounded_by_full_trust_or_inflation() -> None:
     config = tiny_config(trust_work_reduction_max=0.5)
     state = tiny_state(config)
-    assert least_work_of(state, tiny_task(9, 1000)) == 500
-    assert least_work_of(state, tiny_task(9, {"research": 300, "training": 900})) == 450
-    assert least_work_of(state, state.market[1]) == 800
-    assert least_work_of(tiny_state(tiny_config(trust_build_rate=0.0)), tiny_task(9, 1000)) == 1000
+    assert _least_work_of(state, tiny_task(9, 1000)) == 500
+    assert _least_work_of(state, tiny_task(9, {"research": 300, "training": 900})) == 450
+    assert _least_work_of(state, state.market[1]) == 800
+    assert _least_work_of(tiny_state(tiny_config(trust_build_rate=0.0)), tiny_task(9, 1000)) == 1000
 
 
 def test_kinds_of_replacements_follow_slots() -> None:
     config = load_config("default", environ={})
-    kinds = {kind.prestige: kind for kind in kinds_of(initial_state(config, 1)) if kind.work < 800}
+    kinds = {kind.prestige: kind for kind in _kinds_of(initial_state(config, 1)) if kind.work < 800}
     assert kinds[1].reward_cents >= 1_200_000
     assert kinds[1].work == 200
     assert kinds[4].work == 380
 
 
 def test_bounds_of_distributions_are_their_own() -> None:
-    assert (highest(Constant(value=3.0)), lowest(Constant(value=3.0))) == (3.0, 3.0)
-    assert (highest(Uniform(low=1.0, high=2.0)), lowest(Uniform(low=1.0, high=2.0))) == (2.0, 1.0)
-    assert highest(Beta(alpha=1.0, beta=1.0, scale=9.0, low=0.0, high=0.5)) == 0.5
+    assert (_highest(Constant(value=3.0)), _lowest(Constant(value=3.0))) == (3.0, 3.0)
+    assert (_highest(Uniform(low=1.0, high=2.0)), _lowest(Uniform(low=1.0, high=2.0))) == (2.0, 1.0)
+    assert _highest(Beta(alpha=1.0, beta=1.0, scale=9.0, low=0.0, high=0.5)) == 0.5
 
 
 def test_any_prices_bound_a_programme_and_the_solvers_are_tight() -> None:

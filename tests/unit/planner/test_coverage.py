@@ -6,7 +6,7 @@ import pytest
 
 from ycbench_agents.planner import PlanError, plan, upper_bound
 from ycbench_agents.planner.bound import BoundError
-from ycbench_agents.planner.coverage import uncovered_by_bound, uncovered_by_planner
+from ycbench_agents.planner.foresight import uncovered_by_bound, uncovered_by_planner
 from ycbench_env import load_config
 
 

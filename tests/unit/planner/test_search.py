@@ -11,10 +11,9 @@ import attrs
 import pytest
 
 from ycbench_agents.planner import Plan, Progress, plan, replay_plan, search, upper_bound
-from ycbench_agents.planner.course import Course
 from ycbench_agents.planner.foresight import Foresight
-from ycbench_agents.planner.rollout import Game, roll_out
-from ycbench_agents.planner.weights import drawn_weights, first_weights, mutated
+from ycbench_agents.planner.rollout import Course, Game, roll_out
+from ycbench_agents.planner.search import drawn_weights, first_weights, mutated
 from ycbench_env import Config, YCBenchEnv, initial_state, load_config
 from ycbench_env.testing import tiny_config
 
