@@ -19,13 +19,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
 
 import attrs
 
+from ycbench_agents.base import Json
 from ycbench_env.errors import MissingExtraError
 from ycbench_env.text import shown
 
 if TYPE_CHECKING:
     import cattrs
-
-    from ycbench_agents.base import Json
 
 __all__ = [
     "FileError",

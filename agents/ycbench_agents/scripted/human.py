@@ -77,7 +77,7 @@ class HumanPolicy:
         if not self._greeted:
             self._write(_OPENING)
             self._greeted = True
-        self._write(printable(observation["text"]))
+        self._write("\n".join(map(printable, observation["text"].split("\n"))))
         prompt = f"turn {int(observation['turn'])}> "
         lines: list[str] = []
         while line := self._line(prompt if not lines else "... "):

@@ -133,7 +133,7 @@ def _load(path: Path) -> Sequence[Turn]:
             return tuple(cast("Iterator[Turn]", _recorded_turns(read_text(path, _MOST_RECORD_BYTES))))
         return read_turns(read_text(path))
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
         msg = f"path {path}: {reason}; expected a file of turns, or the folder of a run"
         raise ValueError(msg) from None
 
@@ -227,21 +227,20 @@ def read_turns(text: str) -> tuple[str, ...]:
         raise ValueError(msg)
     turns: list[str] = []
     lines: list[str] = []
+    empty: list[str] = []  # lines that belong to the turn if another line follows
     for number, line in enumerate(text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"), 1):
         if line == _SEPARATOR:
-            turns.append(_joined(lines))
-            lines = []
+            turns.append("\n".join(lines))
+            lines, empty = [], []
         elif line.startswith(_JSON):
-            lines.append(_json_text(line[1:], number))
-        elif not line.startswith(_COMMENT) and (line.strip() or lines):
-            lines.append(line)
-    return cast("tuple[str, ...]", _bounded((*turns, _joined(lines)) if lines or turns else ()))
-
-
-def _joined(lines: list[str]) -> str:
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return "\n".join(lines)
+            lines += [*empty, _json_text(line[1:], number)]
+            empty = []
+        elif not line.strip():
+            empty += [line] if lines else []
+        elif not line.startswith(_COMMENT):
+            lines += [*empty, line]
+            empty = []
+    return cast("tuple[str, ...]", _bounded((*turns, "\n".join(lines)) if lines or turns else ()))
 
 
 def write_turns(turns: Iterable[str], comments: Sequence[str] = ()) -> str:

@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from ycbench_agents import PolicyError, PolicyStoppedError, make_policy, rollout
-from ycbench_agents.runs import Run, RunIdentity, play_run, read_run, replay_run
+from ycbench_agents import Decision, PolicyError, PolicyStoppedError, TurnError, make_policy, rollout
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_env import YCBenchEnv
 
+OBSERVATION: Final[Any] = {"text": "x", "turn": 1}
 REPLAY = "ycbench_agents.scripted.replay:ReplayPolicy"
 MIXTURE = "ycbench_agents.scripted.mixture:MixturePolicy"
 
@@ -57,39 +57,39 @@ def year(policy: Any, seed: int = 1, config: Any = "default") -> Any:
 
 
 @pytest.mark.parametrize(("epsilon", "name"), [(0, "greedy"), (1, "random"), (0.0, "greedy"), (1.0, "random")])
-def test_at_the_ends_it_is_exactly_one_of_the_two(epsilon: float, name: str) -> None:
+def test_epsilon_0_and_1_play_one_policy(epsilon: float, name: str) -> None:
     mixture = year(MixturePolicy("greedy", "random", epsilon), 2)
     assert mixture.actions == year(make_policy(name), 2).actions
 
 
-def test_about_as_many_turns_as_asked_for_are_the_others() -> None:
+def test_epsilon_is_the_share_of_the_others_turns() -> None:
     counts = [said(mixed(0.1), seed, 1000).count("b") for seed in range(10)]
     assert all(60 < count < 140 for count in counts)
     assert len(set(counts)) > 1
 
 
-def test_whose_turn_it_is_follows_from_the_seed() -> None:
+def test_draws_follow_from_the_seed() -> None:
     policy = mixed(0.5)
     first = said(policy, 7)
     assert said(policy, 8) != first
     assert said(policy, 7) == first == said(mixed(0.5), 7)
 
 
-def test_a_turn_that_is_the_others_is_so_at_every_greater_epsilon() -> None:
+def test_turns_of_the_other_stay_so_at_greater_epsilon() -> None:
     less, more = said(mixed(0.1), 3), said(mixed(0.3), 3)
     assert "b" in less
     assert less != more
     assert all(turn == "b" for turn, rarer in zip(more, less, strict=True) if rarer == "b")
 
 
-def test_only_the_one_whose_turn_it_is_is_asked_and_both_get_the_seed() -> None:
+def test_only_one_is_asked_and_both_are_seeded() -> None:
     first, other = Says("a"), Says("b")
     turns = said(mixed(0.4, first, other), 5)
     assert (first.asked, other.asked) == (turns.count("a"), turns.count("b"))
     assert first.seeds[-1] == other.seeds[-1] == 5
 
 
-def test_mixtures_within_each_other_draw_apart() -> None:
+def test_nested_mixtures_draw_independently() -> None:
     inner = mixed(0.5, Says("a"), Says("b"))
     turns = said(mixed(0.5, inner, Says("c")), 1, 2000)
     for word, expected in (("a", 500), ("b", 500), ("c", 1000)):
@@ -98,17 +98,17 @@ def test_mixtures_within_each_other_draw_apart() -> None:
     assert abs(after_a_turn_of_the_inner.count("c") / len(after_a_turn_of_the_inner) - 0.5) < 0.1
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.5])
 @pytest.mark.parametrize("names", [("random", "random"), (MIXTURE, "random"), ("random", REPLAY)])
-def test_policies_play_whole_years_beside_each_other(seed: int, epsilon: float, names: tuple[str, str]) -> None:
+def test_mixtures_play_whole_years(seed: int, epsilon: float, names: tuple[str, str]) -> None:
     config = {"world": {"initial_funds_cents": 10**9, "task_progress_milestones": [0.5]}, "loop": {"max_turns": 1000}}
     trajectory = year(MixturePolicy(*names, epsilon, PARAMETERS.get(names[0]), PARAMETERS.get(names[1])), seed, config)
     assert trajectory.terminal_reason is not None
     assert sum(info["invalid_commands"] for info in trajectory.infos) <= 1
 
 
-def test_random_forgets_what_others_finished_and_refuses_nothing_it_does_not_know() -> None:
+def test_random_copes_with_turns_of_others() -> None:
     policy = RandomPolicy()
     env = YCBenchEnv()
     observation, _ = env.reset(seed=1)
@@ -123,15 +123,15 @@ def test_random_forgets_what_others_finished_and_refuses_nothing_it_does_not_kno
     assert policy.act(done)
 
 
-def test_inner_policies_are_made_by_name_with_their_parameters() -> None:
+def test_inner_policies_are_made_by_name() -> None:
     policy = MixturePolicy(REPLAY, MIXTURE, 0.5, {"turns": ["task list"]}, {"policy": "greedy", "epsilon": 0})
     turns = set(rollout(YCBenchEnv(), policy, 1, max_turns=40).actions)
     assert {"task list", "sim resume", "market browse --limit 1"} <= turns
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, 1.1, float("nan"), float("inf"), True, "0.1", None])
-def test_what_is_no_probability_is_refused(epsilon: Any) -> None:
-    with pytest.raises(PolicyError, match=r"epsilon: got .*, expected a number from 0"):
+def test_bad_epsilon_is_refused(epsilon: Any) -> None:
+    with pytest.raises(PolicyError, match=r"epsilon: got .*, expected a number from 0 to 1"):
         MixturePolicy("greedy", "random", epsilon)
 
 
@@ -140,19 +140,19 @@ def test_what_is_no_probability_is_refused(epsilon: Any) -> None:
     [
         ({"policy": "gredy"}, "policy: policy: got 'gredy', expected .*did you mean 'greedy'"),
         ({"other": 7}, "other: got 7, expected a policy's name, module:Class, or a policy"),
-        ({"other": RandomPolicy}, "other: got <class .*, expected"),
+        ({"other": RandomPolicy}, "other: got .*class .*, expected"),
         ({"other_parameters": {"depth": 1}}, "other: policy 'random': got parameter depth, expected no parameters"),
         ({"other": REPLAY}, "other: replay: got neither path nor turns"),
         ({"policy_parameters": "depth=1"}, "policy_parameters: got 'depth=1', expected a table"),
         ({"other": RandomPolicy(), "other_parameters": {"a": 1}}, "for a policy that is made already"),
     ],
 )
-def test_bad_parameters_are_refused_with_what_was_expected(parameters: dict[str, Any], message: str) -> None:
+def test_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         MixturePolicy(**{"policy": "greedy", **parameters})
 
 
-def test_all_policies_that_parameters_name_are_told_at_any_depth() -> None:
+def test_named_policies_at_any_depth() -> None:
     inner: dict[str, Any] = {"policy": "greedy", "other": "evil:code", "epsilon": 0.5}
     assert named_policies({"policy": MIXTURE, "policy_parameters": inner, "other": Says("a")}) == (
         MIXTURE, "greedy", "evil:code",
@@ -164,55 +164,35 @@ def test_all_policies_that_parameters_name_are_told_at_any_depth() -> None:
     assert named_policies(deep)[-1] == "evil:code"
 
 
-# ---- recorded runs
+# ---- deciding and recalling
 
 
-def played(folder: Path, policy: MixturePolicy, max_turns: int = 40) -> Run:
-    identity = RunIdentity.of("default", 1, "mixture", settings={}, max_turns=max_turns)
-    return play_run(folder, identity, policy)
+def decided(policy: MixturePolicy, observation: Any) -> Decision:
+    return asyncio.run(policy.decide(observation))
 
 
-def person(*lines: str) -> HumanPolicy:
-    typed = list(lines)
+def test_trace_names_whose_turn_it_was_and_recalls_it() -> None:
+    def nested() -> MixturePolicy:
+        typing = itertools.cycle(["company status", ""])
+        return MixturePolicy(
+            Says("a"), MixturePolicy(HumanPolicy(lambda _: next(typing), lambda _: None), "random", 0.5), 0.5
+        )
 
-    def read(_prompt: str) -> str:
-        if not typed:
-            raise EOFError
-        return typed.pop(0)
-
-    return HumanPolicy(read, lambda _text: None)
-
-
-def nested(*lines: str) -> MixturePolicy:
-    return MixturePolicy(Says("market browse"), MixturePolicy(person(*lines), "random", 0.5), 0.5)
-
-
-def test_a_record_tells_whose_each_turn_was_and_can_be_resumed_and_replayed(tmp_path: Path) -> None:
-    played(tmp_path, nested("task list", ""))
-    assert read_run(tmp_path).outcome.status == "stopped"
-    played(tmp_path, nested(*["company status", ""] * 40))
-    turns = list(read_run(tmp_path).turns())
-    assert len(turns) >= 20
-    by = {str((turn.trace or {})["played_by"]): turn.action for turn in turns}
+    policy, recalling = nested(), nested()
+    policy.reset(1)
+    recalling.reset(1)
+    observation, _ = YCBenchEnv().reset(seed=1)
+    decisions = [decided(policy, observation) for _ in range(30)]
+    by = {str(decision.trace["played_by"]): decision.turn for decision in decisions}
     assert set(by) == {"policy", "other/policy", "other/other"}
-    assert [turn.action for turn in turns if turn.action == "task list"] == ["task list"]
-    assert by["other/policy"] == "company status"
-    assert replay_run(tmp_path, nested()).is_equal
+    assert (by["policy"], by["other/policy"]) == ("a", "company status")
+    assert [recalling.recall(observation, each.trace) for each in decisions] == [each.turn for each in decisions]
 
 
-def test_a_recorded_mixture_plays_what_it_plays_unrecorded(tmp_path: Path) -> None:
-    def policy() -> MixturePolicy:
-        return MixturePolicy("random", Says("market browse"), 0.3)
-
-    played(tmp_path, policy(), 60)
-    recorded = tuple(turn.action for turn in read_run(tmp_path).turns())
-    assert recorded == rollout(YCBenchEnv(), policy(), 1, max_turns=60).actions
-
-
-def test_a_record_of_other_draws_is_refused(tmp_path: Path) -> None:
-    played(tmp_path, mixed(0.5))
-    report = replay_run(tmp_path, mixed(0.0))
-    assert any("played_by: got 'other' from the record, expected 'policy'" in line for line in report.differences)
+def test_trace_of_other_draws_is_refused() -> None:
+    policy = mixed(0.0)
+    with pytest.raises(ValueError, match="played_by: got 'other' from the record, expected 'policy'"):
+        policy.recall(OBSERVATION, {"played_by": "other"})
 
 
 def test_after_a_stop_the_same_policy_is_asked_again() -> None:
@@ -225,20 +205,15 @@ def test_after_a_stop_the_same_policy_is_asked_again() -> None:
 
     policy = MixturePolicy(Says("a"), HumanPolicy(read, lambda _text: None), 0.5)
     policy.reset(1)
-    observation: Any = {"text": "x", "turn": 1}
     for expected in said(mixed(0.5), 1, 30):
         if expected == "b":
             lines.clear()
             with pytest.raises(PolicyStoppedError):
-                _decided(policy, observation)
+                decided(policy, OBSERVATION)
             lines[:] = ["b", ""]
-        assert _decided(policy, observation) == expected
+        assert decided(policy, OBSERVATION).turn == expected
 
 
-def _decided(policy: MixturePolicy, observation: Any) -> Any:
-    step = policy.decide(observation)
-    try:
-        step.send(None)
-    except StopIteration as done:
-        return done.value.turn
-    raise AssertionError
+def test_inner_policy_without_a_turn_is_named() -> None:
+    with pytest.raises(TurnError, match="policy Says: act returned NoneType"):
+        rollout(YCBenchEnv(), mixed(0.0, Says(None)), 1)  # pyright: ignore[reportArgumentType] -- wrong on purpose

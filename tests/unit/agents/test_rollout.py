@@ -1,13 +1,28 @@
 """Playing an episode: the seed that a policy receives, and turns that are none."""
 
+import importlib
+import inspect
+import pkgutil
 import typing
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import ycbench_agents
-from ycbench_agents import TurnError, policy_seed, rollout
+import ycbench_agents.planner
+import ycbench_agents.scripted
+import ycbench_agents.testing
+from ycbench_agents import TurnError, make_policy, policy_seed, rollout
 from ycbench_agents.base import checked_turn
 from ycbench_env import Observation, YCBenchEnv
+
+PACKAGES = (ycbench_agents.scripted, ycbench_agents.planner, ycbench_agents.testing)
+MODULES = [
+    f"{package.__name__.partition('.')[2]}.{found.name}"
+    for package in PACKAGES
+    for found in pkgutil.walk_packages(package.__path__)
+] + ["base", "files", "registry", "rollout"]
 
 
 class Returns:
@@ -20,7 +35,7 @@ class Returns:
     def reset(self, seed: int) -> None:
         self.seeds.append(seed)
 
-    def act(self, observation: Observation) -> typing.Any:  # noqa: ANN401, ARG002 -- faulty on purpose
+    def act(self, observation: Observation) -> Any:  # noqa: ANN401, ARG002 -- faulty on purpose
         return self.turn
 
 
@@ -47,11 +62,27 @@ def test_turns_are_texts_or_tuples_of_texts() -> None:
     assert checked_turn(["task list", ""], None) == ("task list", "")
 
 
-def test_public_annotations_resolve_at_run_time() -> None:
-    for name in ycbench_agents.__all__:
-        thing = getattr(ycbench_agents, name)
-        members = (
-            [thing, *(each for each in vars(thing).values() if callable(each))] if isinstance(thing, type) else [thing]
-        )
-        for each in members:
-            typing.get_type_hints(each)
+@pytest.mark.parametrize(
+    "module",
+    [ycbench_agents, *(importlib.import_module(f"ycbench_agents.{name}") for name in MODULES)],
+    ids=lambda each: each.__name__,
+)
+def test_public_annotations_resolve_at_run_time(module: ModuleType) -> None:
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if inspect.isfunction(thing) or inspect.isclass(thing):
+            for each in (thing, *filter(inspect.isfunction, vars(thing).values())):
+                typing.get_type_hints(each)
+
+
+def test_return_is_the_change_in_funds() -> None:
+    trajectory = rollout(YCBenchEnv(), make_policy("greedy"), 2)
+    assert trajectory.total_return == (27_129_705 - 20_000_000) / 100
+    assert sum(trajectory.rewards) == pytest.approx(trajectory.total_return)
+    assert len(trajectory.observations) == len(trajectory.infos) == len(trajectory.actions) + 1 == trajectory.turns + 1
+
+
+def test_rollout_can_be_cut_off() -> None:
+    trajectory = rollout(YCBenchEnv(), make_policy("greedy"), 1, max_turns=3)
+    assert (trajectory.turns, trajectory.terminated, trajectory.truncated) == (3, False, False)
+    assert trajectory.terminal_reason is None

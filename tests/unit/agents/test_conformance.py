@@ -7,15 +7,25 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import attrs
 import numpy as np
 import pytest
 
-from ycbench_agents import PolicyStoppedError, make_policy, policy_names, rollout
+from ycbench_agents import (
+    Decision,
+    DeliberatingPolicy,
+    PolicyStoppedError,
+    make_policy,
+    policy_names,
+    policy_seed,
+    rollout,
+)
 from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy
 from ycbench_agents.scripted.random import RandomPolicy
@@ -24,12 +34,15 @@ from ycbench_agents.testing import (
     PolicyConformanceError,
     PolicyReport,
     check_policy,
+    check_policy_in_processes,
     check_sees_only_observations,
 )
 from ycbench_agents.testing.conformance import _NUISANCES as NUISANCES
 from ycbench_agents.testing.conformance import _ODD_WORLDS as ODD_WORLDS
-from ycbench_agents.testing.conformance import reached_environment
-from ycbench_env import YCBenchEnv
+from ycbench_agents.testing.conformance import Student, play, reached_environment, with_other_hidden_fields
+from ycbench_env import State, YCBenchEnv, load_config, observe
+
+MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
 
 
 class Steady:
@@ -62,21 +75,28 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in policy_names() if name not in {"human", "llm", "replay"}])
-def test_every_policy_with_a_name_keeps_the_contract(name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in {"market_roller", "mixture", "prestige"} else [])
+        for name in policy_names()
+        if name not in {"human", "llm", "replay"}
+    ],
+)
+def test_named_policies_keep_the_contract(name: str) -> None:
     """Those left out need somebody to ask, or a list; they are below."""
-    check_policy(lambda: make_policy(name), seeds=(1,), max_turns=40)
-    check_sees_only_observations(lambda: make_policy(name))
+    check_policy(lambda: make_policy(name), seeds=(1,), max_turns=20)
+    check_sees_only_observations(lambda: make_policy(name), turns=(0, 8), variants=2)
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_the_policies_of_this_package_keep_the_contract(name: str) -> None:
-    report = check_policy(PASSING[name], max_turns=40)
+def test_other_policies_keep_the_contract(name: str) -> None:
+    report = check_policy(PASSING[name], max_turns=10)
     assert [episode.seed for episode in report.episodes] == [1, 2]
-    check_sees_only_observations(PASSING[name])
+    check_sees_only_observations(PASSING[name], turns=(0, 5), variants=2)
 
 
-def test_a_report_tells_how_the_episodes_went() -> None:
+def test_report_shows_how_episodes_went() -> None:
     report = check_policy(RandomPolicy, seeds=(3,), config="reference")
     trajectory = rollout(YCBenchEnv("reference"), RandomPolicy(), 3)
     (episode,) = report.episodes
@@ -278,13 +298,13 @@ FAULTY: Final[list[tuple[Any, str]]] = [
     (EditsAnArray, r"act edited the observation: funds_cents; .*copy what you want"),
     (DropsAKey, r"act edited the observation: events"),
     (ReplacesAnArray, r"act edited the observation: turn"),
-    (SaysNothing, r"act returned 'None', expected a text, or a list or tuple of texts"),
-    (SaysANumber, r"act returned .*sim resume.*3.*, expected a text"),
-    (SaysASet, r"act returned .*sim resume.*, expected a text"),
+    (SaysNothing, r"seed 1, turn 1: policy SaysNothing: act returned NoneType, expected a text or a sequence of texts"),
+    (SaysANumber, r"act returned \w+ that holds int, expected a text"),
+    (SaysASet, r"act returned set, expected a text"),
     (Chats, r"'I think I should browse the market' is no command: .*docs/commands\.md"),
-    (RefusesASeed, r"reset\(1099511627776\) raised OverflowError: .*any non-negative integer"),
-    (Rebels, r"reset\(0\) raised RuntimeError: no more;"),
-    (NeedsAMarket, r"a world with an empty market, turn 2: act raised IndexError: .*A policy must cope with"),
+    (RefusesASeed, r"reset\(1099511627776\) raised OverflowError.*any non-negative integer"),
+    (Rebels, r"reset\(0\) raised RuntimeError.*no.*more.*;"),
+    (NeedsAMarket, r"a world with an empty market, turn 2: act raised IndexError.*A policy must cope with"),
     (NeedsStaff, r"a world with no employees, turn 1: act raised ZeroDivisionError"),
     (NeedsItsOwnAnswers, r"seed 1, turn 2 among turns of others: act raised LookupError"),
     (NeedsWholeAnswers, r"(among turns of others|in the middle of an episode).*: act raised (AssertionError|KeyError)"),
@@ -302,25 +322,26 @@ FAULTY: Final[list[tuple[Any, str]]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), FAULTY, ids=lambda each: getattr(each, "__name__", None))
-def test_a_faulty_policy_is_told_what_is_wrong(make: Any, message: str) -> None:
+def test_faulty_policy_is_found(make: Any, message: str) -> None:
     with pytest.raises(PolicyConformanceError, match=message):
         check_policy(make, max_turns=10)
     assert "A_POLICY_WAS_HERE" not in os.environ
 
 
-def test_a_policy_that_does_not_forget_is_found_with_one_seed_too() -> None:
+def test_policy_that_does_not_forget_is_found_with_one_seed() -> None:
     with pytest.raises(
         PolicyConformanceError, match=r"the same policy after another reset says .*; reset\(seed\) must"
     ):
         check_policy(NeverForgets, seeds=(1,), max_turns=3)
 
 
+@pytest.mark.slow
 def test_an_episode_that_never_ends_is_found() -> None:
     with pytest.raises(PolicyConformanceError, match="did not end within 10000 turns; let time pass"):
         check_policy(Steady, config={"loop": {"auto_advance_after_turns": 0}})
 
 
-def test_a_policy_that_chats_may_be_let_through() -> None:
+def test_invalid_commands_may_be_allowed() -> None:
     report = check_policy(Chats, seeds=(1,), max_turns=5, allow_invalid=True)
     assert (report.episodes[0].invalid, report.refused_fraction) == (5, 1.0)
 
@@ -330,13 +351,13 @@ def test_no_seeds_are_refused() -> None:
         check_policy(Steady, seeds=())
 
 
-def test_a_failure_is_an_assertion_error_with_its_cause() -> None:
+def test_failure_is_an_assertion_error_with_its_cause() -> None:
     with pytest.raises(AssertionError) as failure:
         check_policy(Rebels)
     assert isinstance(failure.value.__cause__, RuntimeError)
 
 
-def test_a_policy_that_stops_earlier_when_asked_again_is_found() -> None:
+def test_policy_that_stops_earlier_when_asked_again_is_found() -> None:
     class Tires(Steady):
         left: ClassVar[list[int]] = [8]
 
@@ -346,11 +367,11 @@ def test_a_policy_that_stops_earlier_when_asked_again_is_found() -> None:
                 raise PolicyStoppedError
             return super().act(observation)
 
-    with pytest.raises(PolicyConformanceError, match="a fresh policy says 'None', before it was"):
+    with pytest.raises(PolicyConformanceError, match="a fresh policy says None, before it was"):
         check_policy(Tires, seeds=(1,), max_turns=5)
 
 
-def test_what_a_policy_shares_with_everybody_is_none_of_its_data() -> None:
+def test_shared_modules_are_not_a_policys_data() -> None:
     env = YCBenchEnv()
     assert reached_environment(RandomPolicy()) is None
     assert reached_environment(person()) is None
@@ -358,7 +379,7 @@ def test_what_a_policy_shares_with_everybody_is_none_of_its_data() -> None:
     assert reached_environment(env.reset) == "method > YCBenchEnv"
 
 
-def test_the_turns_of_others_bring_cut_answers_refusals_and_help() -> None:
+def test_nuisances_bring_cut_answers_refusals_and_help() -> None:
     env = YCBenchEnv()
     env.reset(seed=1)
     seen = "".join(env.step(turn)[0]["results"] for turn in NUISANCES)
@@ -366,7 +387,7 @@ def test_the_turns_of_others_bring_cut_answers_refusals_and_help() -> None:
         assert part in seen
 
 
-def test_the_odd_worlds_end_in_each_way_within_the_turns_that_are_played() -> None:
+def test_odd_worlds_end_in_each_way() -> None:
     texts: list[str] = []
     for _, config in ODD_WORLDS:
         env = YCBenchEnv(config)
@@ -376,6 +397,226 @@ def test_the_odd_worlds_end_in_each_way_within_the_turns_that_are_played() -> No
         assert any(f"The episode is over: {reason}" in text for text in texts)
 
 
-def test_the_kit_takes_three_lines() -> None:
-    report = check_policy(lambda: make_policy("random"), max_turns=20)
-    assert report.episodes
+class RebuildsTheWorld(Steady):
+    """Makes the world of its seed and looks into its market."""
+
+    seen: ClassVar[list[str]] = []
+
+    def reset(self, seed: int) -> None:
+        env = YCBenchEnv()
+        env.reset(seed=seed)
+        self.seen.append(env.step("market browse --limit 3")[0]["results"])
+
+
+def test_kit_gives_no_policy_the_run_seed() -> None:
+    RebuildsTheWorld.seen.clear()
+    check_policy(RebuildsTheWorld, seeds=(5,), max_turns=2)
+    env = YCBenchEnv()
+    env.reset(seed=5)
+    assert env.step("market browse --limit 3")[0]["results"] not in RebuildsTheWorld.seen
+    env.reset(seed=policy_seed(5))
+    assert env.step("market browse --limit 3")[0]["results"] in RebuildsTheWorld.seen
+
+
+# ---- recalling
+
+
+class Thinks(Steady):
+    async def decide(self, observation: Any) -> Decision:
+        turn = self.act(observation)
+        return Decision(turn, {"said": turn})
+
+    def recall(self, observation: Any, trace: Any) -> Any:
+        return trace["said"]
+
+
+class ThinksOfSets(Thinks):
+    async def decide(self, observation: Any) -> Decision:
+        return Decision("task list", {"said": {"task list"}})  # pyright: ignore[reportArgumentType] -- wrong on purpose
+
+
+class RecallsNothing(Thinks):
+    def recall(self, observation: Any, trace: Any) -> Any:
+        return ""
+
+
+class RefusesToRecall(Thinks):
+    def recall(self, observation: Any, trace: Any) -> Any:
+        msg = "another history"
+        raise ValueError(msg)
+
+
+class CannotBeAsked(Thinks):
+    async def decide(self, observation: Any) -> Decision:
+        raise PolicyStoppedError
+
+
+def test_policy_that_nobody_answers_has_nothing_to_recall() -> None:
+    assert check_policy(CannotBeAsked, seeds=(1,), max_turns=5).episodes[0].turns == 5
+
+
+def test_policy_that_recalls_its_decisions_passes() -> None:
+    assert isinstance(Thinks(), DeliberatingPolicy)
+    check_policy(Thinks, seeds=(1,), max_turns=5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (ThinksOfSets, r"turn 1: what decide returned cannot be recalled: .*not JSON serializable; a trace is JSON"),
+        (RefusesToRecall, r"turn 1: what decide returned cannot be recalled: another history"),
+        (RecallsNothing, r"turn 1: recall says '', decide said 'market browse --limit 1'; keep the turn in the trace"),
+    ],
+)
+def test_policy_that_recalls_something_else_is_found(make: Any, message: str) -> None:
+    with pytest.raises(PolicyConformanceError, match=message):
+        check_policy(make, seeds=(1,), max_turns=5)
+
+
+# ---- processes
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "policies_of_mine.py").write_text(
+        "class Sorted:\n"
+        "    names = sorted({f'Task-{number}' for number in range(1, 50)})\n"
+        "    def reset(self, seed):\n"
+        "        print('a policy may print')\n"
+        "    def act(self, observation):\n"
+        "        return f'task inspect --task-id {self.names[0]}'\n"
+        "class Unsorted(Sorted):\n"
+        "    names = list({f'Task-{number}' for number in range(1, 50)})\n"
+        "class Local(Sorted):\n"
+        "    def act(self, observation):\n"
+        "        import time\n"
+        "        return f'market browse --limit {1 + time.gmtime(0).tm_hour + time.localtime(0).tm_hour}'\n"
+        "class Silent(Sorted):\n"
+        "    def act(self, observation):\n"
+        "        return None\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return "policies_of_mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        pytest.param("random", {}, marks=pytest.mark.slow),
+        (MIXTURE, {"policy": "expert", "other": "random", "epsilon": 0.5}),
+    ],
+)
+def test_policies_play_alike_in_every_process(name: str, parameters: dict[str, Any]) -> None:
+    check_policy_in_processes(
+        name, parameters=parameters, config="reference", seeds=(1,), max_turns=25, hash_seeds=(0, 1)
+    )
+
+
+def test_processes_find_a_users_policy_that_prints(module: str) -> None:
+    check_policy_in_processes(f"{module}:Sorted", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Unsorted", r"Unsorted, seed 1, turn 1: 'task inspect .*' with PYTHONHASHSEED=0, .* with 1; sort a set"),
+        ("Local", r"Local, seed 1, turn 1: 'market browse"),
+        ("Silent", r"a process with PYTHONHASHSEED=0 failed:\n(.|\n)*act returned NoneType"),
+        ("Missing", r"failed:\n(.|\n)*policies_of_mine has no Missing"),
+    ],
+)
+def test_policy_that_differs_between_processes_is_found(module: str, name: str, message: str) -> None:
+    with pytest.raises(PolicyConformanceError, match=message):
+        check_policy_in_processes(f"{module}:{name}", seeds=(1,), max_turns=3, hash_seeds=(0, 1))
+
+
+def test_one_process_alone_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"hash_seeds: got \(1, 1\), expected at least two that differ"):
+        check_policy_in_processes("random", hash_seeds=(1, 1))
+
+
+# ---- what is hidden
+
+
+class Peeks(Steady):
+    """Looks for an environment in the frames that called it."""
+
+    def act(self, observation: Any) -> Any:
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            for value in frame.f_locals.values():
+                if isinstance(value, YCBenchEnv):
+                    state = value.get_state()
+                    shown = max(range(len(state.clients)), key=lambda place: state.clients[place].loyalty_milli)
+                    return f"market browse --limit {1 + shown}"
+            frame = frame.f_back
+        return super().act(observation)
+
+
+class PeeksLater(Peeks):
+    def act(self, observation: Any) -> Any:
+        return super().act(observation) if observation["turn"] > 3 else Steady.act(self, observation)
+
+
+@pytest.mark.parametrize(("make", "count"), [(Peeks, 0), (PeeksLater, 5)])
+def test_policy_that_looks_at_the_environment_is_found(make: Any, count: int) -> None:
+    with pytest.raises(PolicyConformanceError, match=f"seed 1, after {count} turns: .* differs in hidden figures only"):
+        check_sees_only_observations(make, variants=6)
+
+
+def test_changed_worlds_look_the_same() -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    env.step(
+        "task accept --task-id Task-8\ntask assign --task-id Task-8 --employees Emp_1,Emp_2\n"
+        "task dispatch --task-id Task-8"
+    )
+    state = env.get_state()
+    other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
+    assert str(observe(other)) == str(observe(state))
+    for name in ("run_seed", "slot_accepts", "clients", "tasks"):
+        assert getattr(other, name) != getattr(state, name)
+    hidden: dict[str, object] = {"run_seed": 0, "slot_accepts": (), "clients": (), "tasks": ()}
+    assert attrs.evolve(other, **hidden) == attrs.evolve(state, **hidden)
+    assert isinstance(other, State)
+
+
+def test_hidden_rates_are_changed() -> None:
+    env = YCBenchEnv("classic-easy")
+    env.reset(seed=1)
+    state = env.get_state()
+    other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
+    assert str(observe(other)) == str(observe(state))
+    assert [each.rates_e4 for each in other.employees] != [each.rates_e4 for each in state.employees]
+    check_sees_only_observations(Steady, config="classic-easy", turns=(0, 2))
+
+
+# ---- the commands of the world that it plays in
+
+
+class Always(Steady):
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def act(self, observation: Any) -> Any:
+        return self._text
+
+
+@pytest.mark.parametrize(
+    ("config", "text", "known"),
+    [
+        ("classic-easy", "task assign --task-id Task-1 --employee-id Emp_1", True),
+        ("classic-easy", "market browse --required-prestige-lte 2 && client list", True),  # what is lacking it may try
+        ("classic-easy", "company status\ntask assign --task-id Task-1 --staff Emp_1", False),
+        ("default", "task assign --task-id Task-1 --employee-id Emp_1", False),
+        ("default", "market browse --required-prestige-lte 2", False),
+    ],
+)
+def test_commands_of_the_worlds_grammar_are_allowed(config: str, text: str, *, known: bool) -> None:
+    student = Student(lambda: Always(text), YCBenchEnv(config).action_space.grammar)
+    if known:
+        play(student, load_config(config), 1, 2)
+    else:
+        with pytest.raises(PolicyConformanceError, match="is no command"):
+            play(student, load_config(config), 1, 2)
