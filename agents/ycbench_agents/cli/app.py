@@ -66,14 +66,14 @@ Each line is a turn. Reads turns from a pipe, too. :help lists what the prompt i
     ("describe", "describe:describe", "Show a world at its start: staff, clients and market."),
     (
         "plan",
-        "planning:_plan",
+        "plan:plan",
         """Search for the best plan of each episode, knowing all that is hidden: a yardstick, no policy.
 
 Saves each plan as a list of commands that replays to its score. Ctrl-C keeps the best so far.""",
     ),
     (
         "bound",
-        "planning:_bound",
+        "plan:bound",
         "Print an upper bound on the final funds: no policy ends with more, whatever it sees.",
     ),
     (

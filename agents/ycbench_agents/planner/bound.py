@@ -132,16 +132,15 @@ def upper_bound(
         foresight: The future market of this episode, to look at it once for several bounds; None to make it.
 
     Raises:
-        BoundError: A step of the argument does not hold for this configuration.
+        BoundError: A step of the argument does not hold for this configuration, a limit is negative, or both are given.
         MissingExtraError: scipy is not installed.
         SeedError: The seed is no non-negative integer.
-        ValueError: A number is negative, or both are given.
     """
     limits = [limit for limit in (most_accepts, most_unfinished) if limit is not None]
     if len(limits) > 1 or any(limit < 0 for limit in limits):
         got = f"most_accepts={most_accepts}, most_unfinished={most_unfinished}"
         msg = f"bound: got {got}, expected at most one number, of at least 0"
-        raise ValueError(msg)
+        raise BoundError(msg)
     if reason := uncovered_by_bound(config):
         raise BoundError(reason)
     start = initial_state(config, seed)

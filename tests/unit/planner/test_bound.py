@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ycbench_agents.planner import upper_bound
+from ycbench_agents.planner import Foresight, upper_bound
 from ycbench_agents.planner.bound import (
     BoundError,
     Programme,
@@ -69,7 +69,7 @@ def test_what_counts_of_an_employee_is_the_best_domain() -> None:
     assert capacity_of(state, 200).work[-1] == pytest.approx(YEAR_HOURS * 4)
 
 
-def test_offers_are_bounded_by_full_trust_or_inflation() -> None:
+def test_offers_are_bounded_by_trust_or_inflation() -> None:
     config = tiny_config(trust_work_reduction_max=0.5)
     state = tiny_state(config)
     assert _least_work_of(state, tiny_task(9, 1000)) == 500
@@ -92,7 +92,7 @@ def test_bounds_of_distributions_are_their_own() -> None:
     assert _highest(Beta(alpha=1.0, beta=1.0, scale=9.0, low=0.0, high=0.5)) == 0.5
 
 
-def test_any_prices_bound_a_programme_and_the_solvers_are_tight() -> None:
+def test_any_prices_bound_a_programme() -> None:
     programme = Programme(
         gains=np.array([3.0, 2.0]),
         rows=np.array([[1.0, 1.0], [1.0, 0.0]]),
@@ -107,7 +107,7 @@ def test_any_prices_bound_a_programme_and_the_solvers_are_tight() -> None:
 
 def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(MissingExtraError, match=r"ycbench-env\[planner\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[planner\]"):
         upper_bound(tiny_config(), 1)
 
 
@@ -120,7 +120,7 @@ def test_a_hopeless_world_is_bounded_by_bankruptcy() -> None:
     assert upper_bound(tiny_config(num_market_tasks=0, initial_funds_cents=0), 1).cents == -1
 
 
-def test_milestones_that_stop_the_clock_all_the_time_are_refused() -> None:
+def test_milestones_that_stop_the_clock_too_often_are_refused() -> None:
     with pytest.raises(BoundError, match="milestones"):
         upper_bound(tiny_config(task_progress_milestones=[0.0001, 0.0002]), 1)
 
@@ -137,5 +137,31 @@ def test_known_offers_bound_what_few_accepts_can_bring() -> None:
 def test_a_number_of_accepts_needs_slots_that_are_known() -> None:
     with pytest.raises(BoundError, match="replacement_numbering"):
         upper_bound(tiny_config(replacement_numbering="episode"), 1, most_accepts=3)
-    with pytest.raises(ValueError, match="got -1"):
+    with pytest.raises(ValueError, match="most_accepts=-1"):
         upper_bound(tiny_config(), 1, most_accepts=-1)
+
+
+def test_completing_all_that_is_accepted_lowers_the_bound() -> None:
+    config = load_config("default", overrides={"world": {"num_market_tasks": 6}}, environ={})
+    market = Foresight(initial_state(config, 1))
+    bounds = [upper_bound(config, 1, most_unfinished=number, foresight=market).cents for number in (0, 1, 100, 10**6)]
+    assert bounds == sorted(bounds)
+    free = upper_bound(config, 1, most_accepts=999 * 6, foresight=market).cents
+    assert bounds[0] < 0.8 * free
+    assert bounds[-1] == pytest.approx(free, rel=0.01)
+    with pytest.raises(ValueError, match="expected at most one number"):
+        upper_bound(config, 1, most_accepts=1, most_unfinished=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("preset", "honest", "accepting"), [("reference", 6_130, 12_590), ("default", 4_024, 7_900)])
+def test_bounds_of_the_presets(preset: str, honest: int, accepting: int) -> None:
+    """In thousands of dollars, seed 1: completing all that is accepted, and 999 accepts a slot."""
+    config = load_config(preset, environ={})
+    market = Foresight(initial_state(config, 1))
+    finishing = upper_bound(config, 1, most_unfinished=0, foresight=market).cents
+    assert round(finishing / 1e5) == pytest.approx(honest, abs=2)
+    assert finishing < upper_bound(config, 1, most_unfinished=10, foresight=market).cents
+    assert upper_bound(config, 1, most_accepts=999 * 200, foresight=market).cents / 1e5 == pytest.approx(
+        accepting, abs=9
+    )

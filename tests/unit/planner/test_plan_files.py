@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import attrs
 import pytest
 
+from ycbench_agents.files import FileError
 from ycbench_agents.planner import Plan, PlanError, PlanFacts, load_plan, plan, plan_facts, replay_plan, save_plan
 from ycbench_env.testing import tiny_config
 
@@ -30,7 +32,7 @@ def test_the_head_of_a_plan_tells_its_episode(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "content", [b"", b"sim resume\n# config: a\n# seed: 1\n", b"# seed: 1\n", b"# config: a\n# seed: x\n", b"\xff"]
 )
-def test_a_list_that_does_not_begin_with_its_episode_tells_none(content: bytes, tmp_path: Path) -> None:
+def test_list_without_a_head_has_no_facts(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.plan").write_bytes(content)
     (tmp_path / "b.gz").write_bytes(content)
     assert [plan_facts(tmp_path / name) for name in ("a.plan", "b.gz", "no file", ".")] == [None] * 4
@@ -42,7 +44,7 @@ def test_equal_plans_make_equal_packed_files(tmp_path: Path) -> None:
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
-def test_a_plan_file_is_turns_between_lines_of_dashes_under_comments(tmp_path: Path) -> None:
+def test_plan_file_is_turns_under_comments(tmp_path: Path) -> None:
     save_plan(tmp_path / "a.plan", PLAN)
     lines = (tmp_path / "a.plan").read_text(encoding="utf-8").split("\n")
     assert [line for line in lines if not line.startswith("#")] == [
@@ -61,7 +63,7 @@ def test_a_plan_file_is_turns_between_lines_of_dashes_under_comments(tmp_path: P
 def test_a_plan_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "a.plan"
     path.mkdir()
-    with pytest.raises(OSError, match=r"a\.plan"):
+    with pytest.raises(FileError, match=r"a\.plan"):
         save_plan(path, PLAN)
     assert [each.name for each in tmp_path.iterdir()] == ["a.plan"]
 
@@ -70,14 +72,12 @@ def test_a_plan_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
     ("content", "named"),
     [
         (b"", "'preset'"),
-        (b"\xff\xfe", "utf-8.*expected a plan"),
+        (b"\xff\xfe", "UTF-8.*expected a plan"),
         (b"# preset: a\n# config: b\n# seed: one\n# final_funds_cents: 1\n# interrupted: False\n", "one"),
         (b"# preset: a\n# config: b\n# seed: 1\n# interrupted: False\n", "final_funds_cents"),
     ],
 )
-def test_a_file_that_is_no_plan_is_refused_with_the_line_that_is_wrong(
-    content: bytes, named: str, tmp_path: Path
-) -> None:
+def test_file_that_is_no_plan_is_refused(content: bytes, named: str, tmp_path: Path) -> None:
     (tmp_path / "a.plan").write_bytes(content)
     with pytest.raises(PlanError, match=named):
         load_plan(tmp_path / "a.plan")
@@ -115,3 +115,9 @@ def test_a_plan_with_another_score_is_refused() -> None:
 def test_a_plan_of_another_configuration_is_refused() -> None:
     with pytest.raises(PlanError, match="configuration"):
         replay_plan(tiny_config(), PLAN)
+
+
+def test_plan_of_too_many_turns_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.plan.gz").write_bytes(gzip.compress(b"a\n---\n" * 200_000))
+    with pytest.raises(PlanError, match=r"got 200,001 turns, expected at most 100,000"):
+        load_plan(tmp_path / "a.plan.gz")

@@ -29,11 +29,11 @@ def game(config: Config, seed: int = 1, most_passes: int = 500) -> Game:
     return Game(start, Foresight(start), most_passes)
 
 
-@pytest.mark.parametrize("preset", ["default", "reference"])
+@pytest.mark.parametrize("preset", ["reference"])
 @pytest.mark.parametrize("limit", [0, 8])
 def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit: int) -> None:
     config = small(preset, max_open_tasks=limit, num_market_tasks=60)
-    found = plan(config, 2, budget_rollouts=6, most_passes=500)
+    found = plan(config, 2, budget_rollouts=3, most_passes=300)
     env = YCBenchEnv(config)
     env.reset(seed=2)
     terminated = False
@@ -47,22 +47,23 @@ def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit:
 
 def test_the_tiny_world_is_solved_to_within_one_task() -> None:
     config = tiny_config()
-    found = plan(config, 1, budget_rollouts=30)
+    found = plan(config, 1, budget_rollouts=12)
     bound = upper_bound(config, 1)
     assert 0 <= bound.cents - found.final_funds_cents < 2 * 1_000_000
 
 
 def test_equal_numbers_of_rollouts_give_equal_plans() -> None:
     config = small()
-    first = plan(config, 1, budget_rollouts=25, most_passes=300)
-    assert plan(config, 1, budget_rollouts=25, most_passes=300) == first
-    assert plan(config, 1, budget_rollouts=25, most_passes=300, search_seed=1) != first
+    first = plan(config, 1, budget_rollouts=8, most_passes=20)
+    assert plan(config, 1, budget_rollouts=8, most_passes=20) == first
+    assert plan(config, 1, budget_rollouts=8, most_passes=20, search_seed=1) != first
 
 
+@pytest.mark.slow
 def test_more_rollouts_never_make_a_worse_plan() -> None:
     seen: list[int] = []
-    plan(small(), 3, budget_rollouts=40, most_passes=300, on_progress=lambda so_far: seen.append(so_far.best_cents))
-    assert len(seen) == 40
+    plan(small(), 3, budget_rollouts=25, most_passes=60, on_progress=lambda so_far: seen.append(so_far.best_cents))
+    assert len(seen) == 25
     assert seen == sorted(seen)
     assert seen[-1] > seen[0]
 
@@ -192,7 +193,7 @@ def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
     ],
 )
 def test_strange_worlds_are_planned_too(config: Config) -> None:
-    found = plan(config, 1, budget_rollouts=8, most_passes=100)
+    found = plan(config, 1, budget_rollouts=2, most_passes=40)
     assert isinstance(found, Plan)
     assert upper_bound(config, 1).cents >= found.final_funds_cents
 
@@ -201,7 +202,22 @@ def test_drawn_and_changed_weights_give_courses_that_replay() -> None:
     config, rng = small(max_open_tasks=5), random.Random(9)
     shared = game(config)
     weights = drawn_weights(shared.start, rng)
-    for number in range(12):
+    for number in range(5):
         weights = mutated(weights, rng) if number % 3 else drawn_weights(shared.start, rng)
         course = roll_out(shared, weights, number)
         assert _funds(config, course) == course.funds_cents
+
+
+def test_honest_plan_dispatches_all_it_accepts_and_replays_where_dispatch_refills() -> None:
+    """Where a slot is refilled at dispatch, the same commands bring the same funds."""
+    usual, strict = small(num_market_tasks=60), small(num_market_tasks=60, refill_at="dispatch")
+    found = plan(usual, 1, budget_rollouts=3, most_passes=0)
+    commands = "\n".join(found.turns)
+    assert 0 < commands.count("task accept") == commands.count("task dispatch")
+    assert plan(strict, 1, budget_rollouts=3).turns == found.turns
+    assert replay_plan(strict, attrs.evolve(found, config_digest=strict.digest())) == found.final_funds_cents
+
+
+def test_honest_plan_cancels_nothing_under_a_limit() -> None:
+    commands = "\n".join(plan(small(max_open_tasks=3, num_market_tasks=40), 1, budget_rollouts=4, most_passes=0).turns)
+    assert "task cancel" not in commands
