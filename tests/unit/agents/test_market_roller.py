@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-import gymnasium
 import pytest
 
-import ycbench_env  # noqa: F401 -- registers the ids
 from ycbench_agents import PolicyError, Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.market_roller import MarketRollerPolicy
+from ycbench_env import YCBenchEnv
 
 
 def play(policy: ExpertPolicy | MarketRollerPolicy, *, max_open_tasks: int = 0, max_turns: int = 100) -> Trajectory:
-    env = gymnasium.make("YCBench-v0", config={"world": {"max_open_tasks": max_open_tasks}})
-    return rollout(env, policy, 1, max_turns=max_turns)
+    return rollout(YCBenchEnv({"world": {"max_open_tasks": max_open_tasks}}), policy, 1, max_turns=max_turns)
 
 
 def accepted(trajectory: Trajectory) -> int:

@@ -149,7 +149,7 @@ def test_bad_epsilon_is_refused(epsilon: Any) -> None:
 )
 def test_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(PolicyError, match=message):
-        MixturePolicy(**{"policy": "greedy", **parameters})
+        make_policy("mixture", **{"policy": "greedy", **parameters})
 
 
 def test_named_policies_at_any_depth() -> None:
