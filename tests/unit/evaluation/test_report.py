@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -95,6 +97,9 @@ def test_a_page_is_whole_and_asks_for_nothing(files: dict[str, str]) -> None:
     assert [tag for tag, _ in page.attributes].count("script") == 1
     assert not any(key.startswith("on") for _, values in page.attributes for key in values)
     assert "alert(2)" in "".join(page.text)  # as text
+    script = files["report.html"].split("<script>")[1].split("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in files["report.html"]
 
 
 def test_names_are_text_in_every_format(files: dict[str, str]) -> None:
