@@ -171,12 +171,12 @@ def test_the_baseline_ends_as_published_under_both_presets() -> None:
     done = run("run", "--policy", "greedy", "--preset", "default", "reference", "--seeds", "1-3", "--json", "--quiet")
     assert (done.returncode, done.stderr) == (0, b"")
     document = json.loads(done.stdout)
-    keys = ("seed", "final_funds_cents", "score_cents", "terminal_reason", "turns")
+    keys = ("seed", "final_funds_cents", "score_cents", "tasks_completed", "tasks_failed", "terminal_reason", "turns")
     rows = [[row[key] for key in keys] for row in document["episodes"]]
     published = [
-        ["1", 42_029_521, 42_029_521, "horizon_end", 65],
-        ["2", 27_129_705, 27_129_705, "horizon_end", 63],
-        ["3", -1_630_305, 0, "bankruptcy", 28],
+        ["1", 42_029_521, 42_029_521, 42, 10, "horizon_end", 65],
+        ["2", 27_129_705, 27_129_705, 39, 11, "horizon_end", 63],
+        ["3", -1_630_305, 0, 10, 9, "bankruptcy", 28],
     ]
     assert rows == published * 2
     assert (document["planned"], document["finished"], document["interrupted"]) == (6, 6, False)

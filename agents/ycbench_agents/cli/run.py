@@ -8,10 +8,11 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, Self, cast
 
 import attrs
 from cyclopts import Parameter
+from rich.console import RenderableType
 from rich.text import Text
 
 from ycbench_agents.base import JsonObject
@@ -63,7 +64,7 @@ from ycbench_agents.evaluation.results import (
 from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.files import read_file, to_json, write_file
 from ycbench_agents.registry import policy_names
-from ycbench_agents.runs import Run, RunError, TurnRecord, read_run, replay_run
+from ycbench_agents.runs import Run, RunError, read_run, replay_run
 from ycbench_agents.runs.run import RUN_FILE, plain_json
 from ycbench_env import Config
 from ycbench_env.text import printable
@@ -307,54 +308,79 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, kep
         counts = (f"{row.finished}/{row.planned}", row.failed, row.bankrupt)
         values = (row.policy, row.preset, shown, *with_failed, _amount(row.final_funds_cents), *counts)
         board.add_row(*[cell(value) for value in values])
-    parts: list[object] = [_episode_table(evaluation)] if with_episodes else []
-    print_parts(*parts, board, Text("\n").join(cell(line) for line in lines))  # pyright: ignore[reportArgumentType]
+    parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
+    print_parts(*parts, board, Text("\n").join(cell(line) for line in lines))
 
 
 def _amount(cents: int | None) -> str:
     return "-" if cents is None else dollars(cents)
 
 
-def _episode_table(evaluation: Evaluation) -> object:
-    table = new_table("policy", "preset", ">seed", ">final funds", "outcome", ">turns", gap=1)
+@attrs.frozen
+class _Course:
+    """What the turns of a run add up to: tasks by their ends, and the simulated time after the last turn."""
+
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    ended_at: str | None = None
+
+    @classmethod
+    def of(cls, run: Run | None) -> Self:
+        """Return the sums over the turns of a run, all zero without one."""
+        completed = failed = cancelled = 0
+        ended_at = None
+        for turn in run.turns() if run is not None else ():
+            ended_at = turn.sim_time
+            for event in cast("list[dict[str, object]]", turn.events):
+                if event.get("type") == "task_completed":
+                    completed += event["success"] is True
+                    failed += event["success"] is not True
+            for result in cast("list[dict[str, object]]", turn.results):
+                cancelled += "cancel_penalty_per_domain" in cast("dict[str, object]", result.get("output", {}))
+        return cls(completed, failed, cancelled, ended_at)
+
+
+def _episode_table(evaluation: Evaluation) -> RenderableType:
+    columns = ("policy", "preset", ">seed", ">final funds", ">done", ">fail", ">cancel", "outcome", ">turns")
+    table = new_table(*columns, gap=1)  # fits into 80 columns
     for episode in evaluation.episodes:
         if episode.status == "missing":
             continue
         key, run = episode.key, episode.run
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
-        row = (key.policy, key.preset, seed, _amount(episode.final_funds_cents), _outcome(episode), turns)
-        table.add_row(*[cell(value) for value in row])
+        course = _Course.of(run)
+        tasks = (course.completed, course.failed, course.cancelled)
+        funds, outcome = _amount(episode.final_funds_cents), _outcome(episode, course)
+        table.add_row(*[cell(value) for value in (key.policy, key.preset, seed, funds, *tasks, outcome, turns)])
     return table
 
 
-def _outcome(episode: Episode) -> str:
+def _outcome(episode: Episode, course: _Course) -> str:
     """Return what became of an episode, in words."""
     if episode.status != "finished" or episode.run is None:
         return episode.status
     ending = _ENDINGS.get(episode.run.outcome.terminal_reason or "", "cut off")
-    last = _last_turn(episode.run)
-    return ending if ending == "survived" or last is None else f"{ending} on {last.sim_time[:10]}"
-
-
-def _last_turn(run: Run) -> TurnRecord | None:
-    last = None
-    for last in run.turns():  # noqa: B007 -- the last one is wanted
-        pass
-    return last
+    return ending if ending == "survived" or course.ended_at is None else f"{ending} on {course.ended_at[:10]}"
 
 
 def _episode_json(episode: Episode, *, kept: bool) -> dict[str, object]:
     """Return an episode as ``--json`` shows it."""
-    outcome = episode.run.outcome if episode.status == "finished" and episode.run else None
+    run = episode.run if episode.status == "finished" else None
+    course = _Course.of(run)
     return {
         **attrs.asdict(episode.key),
         "status": episode.status,
         "reason": episode.reason,
         "final_funds_cents": episode.final_funds_cents,
         "score_cents": episode.score_cents,
-        "terminal_reason": None if outcome is None else outcome.terminal_reason,
-        "turns": None if outcome is None else outcome.turns,
+        "tasks_completed": course.completed if run else None,
+        "tasks_failed": course.failed if run else None,
+        "tasks_cancelled": course.cancelled if run else None,
+        "terminal_reason": run.outcome.terminal_reason if run else None,
+        "ended_at": course.ended_at,
+        "turns": run.outcome.turns if run else None,
         "folder": str(episode.run.folder) if kept and episode.run else None,
     }
 
@@ -478,9 +504,8 @@ def resume(  # noqa: PLR0913 -- one argument an option
                 interrupted = True
         for episode in episodes:
             if episode.run is not None:
-                sys.stdout.write(
-                    f"{printable(str(episode.run.folder))}: {_outcome(episode)} {_amount(episode.final_funds_cents)}\n"
-                )
+                outcome, funds = _outcome(episode, _Course.of(episode.run)), _amount(episode.final_funds_cents)
+                sys.stdout.write(f"{printable(str(episode.run.folder))}: {outcome} {funds}\n")
         sys.stdout.flush()
         codes.append(report_failures(episodes, interrupted=interrupted, folder=None))
     return max(codes)

@@ -54,7 +54,7 @@ def recorded(policy: str, *more: str) -> Run:
 def test_the_table_shows_score_and_raw_funds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--policy", "greedy", "idle", "--seeds", "3", "--quiet"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["greedy", "default", "3", "-$16,303.05", "bankrupt", "on", "2025-09-01", "28"] in lines
+    assert ["greedy", "default", "3", "-$16,303.05", "10", "9", "0", "bankrupt", "on", "2025-09-01", "28"] in lines
     assert ["greedy", "default", "$0.00", "-$16,303.05", "1/1", "0", "1"] in lines
     assert ["2", "of", "2", "episodes", "finished"] in lines
     assert not list(Path().glob("*.json"))
