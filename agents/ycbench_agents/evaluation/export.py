@@ -22,10 +22,10 @@ import gymnasium as gym
 
 from ycbench_agents.base import Json, JsonObject, Policy, policy_seed
 from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_policy
-from ycbench_agents.evaluation.results import RESULTS_FILE, SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
+from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
 from ycbench_agents.evaluation.suite import LLM
 from ycbench_agents.evaluation.validate import Counting, record_digest
-from ycbench_agents.files import to_json, writing
+from ycbench_agents.files import parse_json, read_record, to_json, writing
 from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import MissingExtraError, Observation
@@ -93,31 +93,33 @@ def held_out_evaluations(folders: Sequence[Path]) -> dict[Path, Evaluation]:
     """Return the held-out evaluations that folders are, or lie in, by their folder.
 
     Raises:
-        RunError: The suite.json of an evaluation is lost or damaged, so nobody can tell.
+        ExportError: A folder lies in a held-out evaluation of format 1.
+        FileError: The suite.json of an evaluation is lost or damaged, so nobody can tell; or RunError.
     """
     found: dict[Path, Evaluation] = {}
     for folder in folders:
-        for place in (folder.resolve(), folder.resolve().parent):
-            if place not in found and any(
-                os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE, RESULTS_FILE)
-            ):
+        own = folder.resolve()
+        above = [own.parent.parent] if own.parent.name == "runs" else []  # format 1 kept its runs in such a folder
+        for place in (own, own.parent, *above):
+            if place in found or not any(os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE)):
+                continue
+            path = place / SUITE_FILE
+            values: Any = parse_json(read_record(path), path) if os.path.lexists(path) else {}
+            if not isinstance(values, dict) or values.get("format") != 1:
                 found[place] = read_evaluation(place)
+            elif values["suite"].get("seed_hash") is not None:
+                msg = f"{place}: got a held-out evaluation of format 1; expected one of a later version"
+                raise ExportError(msg)
     return {place: evaluation for place, evaluation in found.items() if evaluation.suite.is_held_out}
 
 
 @attrs.frozen
 class Exported:
-    """The outcome of an export.
+    """The outcome of an export."""
 
-    Args:
-        rows: Lines, rows or steps that were written.
-        runs: Runs that they are of.
-        are_aggregates: Whether they are one an episode, because the evaluation is held out.
-    """
-
-    rows: int
-    runs: int
-    are_aggregates: bool = False
+    rows: int  # lines, rows or steps that were written
+    runs: int  # runs that they are of
+    are_aggregates: bool = False  # whether they are one an episode, because the evaluation is held out
 
 
 def export(  # noqa: PLR0913 -- one an option
@@ -234,25 +236,15 @@ class ConversingPolicy(Protocol):
 
 @attrs.frozen
 class ExportedTurn:
-    """One example.
+    """One example."""
 
-    Args:
-        run: Name of the run's folder.
-        seed: Run seed.
-        turn: Number of the turn, from 1.
-        prompt: The messages that the model was asked with; for a policy without, the text of the observation.
-        completion: The assistant's message as a list of one; for a policy without, its action.
-        reward: Reward of the turn, in dollars.
-        return_to_go: Sum of the rewards from this turn to the end of the record, in dollars, exact to the cent.
-    """
-
-    run: str
-    seed: int
-    turn: int
-    prompt: Json
-    completion: Json
-    reward: float
-    return_to_go: float
+    run: str  # name of the run's folder
+    seed: int  # run seed
+    turn: int  # number of the turn, from 1
+    prompt: Json  # the messages that the model was asked with; for a policy without, the text of the observation
+    completion: Json  # the assistant's message as a list of one; for a policy without, its action
+    reward: float  # reward of the turn, in dollars
+    return_to_go: float  # sum of the rewards from this turn to the end of the record, in dollars, exact to the cent
 
     def to_line(self) -> str:
         """Return the example as a line of JSON in ASCII, without a line break."""

@@ -93,17 +93,11 @@ _HIDDEN: Final = "details are shown for public seeds only"
 
 @attrs.frozen
 class SuiteRule:
-    """Which suite must have been played.
-
-    Args:
-        suite: The suite.
-        policies: same: by the very policies of the suite; any: by any, on its presets and seeds, as often.
-        digest: Digest that the evaluation's suite must have besides; None for no such pin.
-    """
+    """Which suite must have been played."""
 
     suite: Suite
-    policies: Literal["same", "any"] = "same"
-    digest: str | None = None
+    policies: Literal["same", "any"] = "same"  # by the suite's own, or by any on its presets and seeds, as often
+    digest: str | None = None  # digest that the evaluation's suite must have besides; None for no such pin
 
     def digest_of(self, suite: Suite) -> str:
         """Return the digest of the fields that must match."""
@@ -114,34 +108,26 @@ class SuiteRule:
         return _json_digest([*decisive, suite.limits.max_turns])
 
 
+_AT_LEAST_0: Any = attrs.validators.optional(attrs.validators.ge(0))
+_FRACTION: Any = attrs.validators.optional([attrs.validators.ge(0), attrs.validators.le(1)])
+
+
 @attrs.frozen
 class Replay:
-    """Which records are played again.
+    """Which records are played again."""
 
-    Args:
-        runs: How many, drawn at random; None for all.
-        seed: Seed of the draw.
-        policies: Whether policies are asked again, and recorded replies recalled, and must give the same turns.
-    """
-
-    runs: int | None = None
-    seed: int = 1
-    policies: bool = True
+    runs: int | None = attrs.field(default=None, validator=_AT_LEAST_0)  # how many, drawn at random; None for all
+    seed: int = 1  # seed of the draw
+    policies: bool = True  # whether policies are asked again, and recorded replies recalled
 
 
 @attrs.frozen
 class Limits:
-    """Limits, as fractions from 0 to 1.
+    """Limits, as fractions from 0 to 1."""
 
-    Args:
-        failed: Failed episodes among the planned ones.
-        missing: Episodes among the planned ones that were not played.
-        invalid_commands: Ungrammatical commands among all commands of a policy; None for no limit.
-    """
-
-    failed: float = 0.0
-    missing: float = 0.0
-    invalid_commands: float | None = None
+    failed: float = attrs.field(default=0.0, validator=_FRACTION)  # failed episodes among the planned ones
+    missing: float = attrs.field(default=0.0, validator=_FRACTION)  # episodes that were not played, likewise
+    invalid_commands: float | None = attrs.field(default=None, validator=_FRACTION)  # of a policy; None for no limit
 
 
 @attrs.frozen
@@ -158,10 +144,10 @@ class _RulesTable:
 
     name: str
     description: str = "no description"
-    version: Literal["this", "one"] = "this"
-    presets: Literal["named", "any"] = "named"
-    runs: Literal["planned", "any"] = "planned"
-    checkout: Literal["any", "clean"] = "any"
+    version: Literal["this", "one"] = "this"  # the version that validates, or any one version
+    presets: Literal["named", "any"] = "named"  # whether a configuration must be the preset that it is called after
+    runs: Literal["planned", "any"] = "planned"  # whether only runs of planned episodes may be there
+    checkout: Literal["any", "clean"] = "any"  # clean: all runs are of one commit, with no tracked file changed
     replay: Replay = attrs.field(factory=Replay)
     limits: Limits = attrs.field(factory=Limits)
     telemetry: Telemetry = attrs.field(factory=Telemetry)
@@ -169,22 +155,9 @@ class _RulesTable:
 
 @attrs.frozen
 class Rules(_RulesTable):
-    """Rules of a valid evaluation.
+    """Rules of a valid evaluation; docs/validation.md has the values of each key."""
 
-    Args:
-        name: Name of the rules.
-        description: Their purpose.
-        version: this: all is of the version that validates; one: of any one version.
-        presets: named: a configuration is the preset that it is called after; any: anything goes.
-        runs: planned: there are runs of planned episodes alone; any: others may lie beside them.
-        checkout: clean: all runs are of one commit, with no tracked file changed; any: that does not matter.
-        replay: Which records are played again.
-        limits: How many episodes may be failed or missing, and how many commands invalid.
-        telemetry: Figures of language models that must be known.
-        suite: Which suite must have been played; None for any.
-    """
-
-    suite: SuiteRule | None = None
+    suite: SuiteRule | None = None  # which suite must have been played; None for any
 
     def digest(self) -> str:
         """Return the SHA-256, as hex, of the fields that decide what is valid; name and description do not count."""
@@ -221,14 +194,6 @@ def load_rules(path: Path, environ: Mapping[str, str] = os.environ) -> Rules:
         values["replay"] = {key: value for key, value in cast("dict[str, Any]", replay).items() if key != "runs"}
     suite = values.pop("suite", None)
     table = structure(values, _RulesTable, path)
-    fractions = {name: getattr(table.limits, name) or 0 for name in attrs.fields_dict(Limits)}
-    for name, fraction in fractions.items():
-        if not 0 <= fraction <= 1:
-            msg = f"{path}: limits.{name}: got {fraction}, expected a fraction from 0 to 1"
-            raise FileError(msg)
-    if table.replay.runs is not None and table.replay.runs < 0:
-        msg = f'{path}: replay.runs: got {table.replay.runs}, expected "all" or a number from 0'
-        raise FileError(msg)
     fields = {field.name: getattr(table, field.name) for field in attrs.fields(_RulesTable)}
     return Rules(**fields, suite=None if suite is None else _suite_rule(suite, path, environ))
 
@@ -253,27 +218,16 @@ def _suite_rule(values: Json, path: Path, environ: Mapping[str, str]) -> SuiteRu
 
 @attrs.define
 class Check:
-    """The outcome of one check.
+    """The outcome of one check."""
 
-    Args:
-        rule: Name of the check.
-        of: Kind of things that are counted.
-        expected: What the rules ask for, and how to put it right.
-        got: What there is; by default how many things were checked.
-        checked: How many things were recomputed.
-        unchecked: How many could not be.
-        faults: Each place that disagrees, one line each.
-        remarks: Why something was not checked, one line each.
-    """
-
-    rule: str
-    of: str
-    expected: str
-    _got: str = ""
-    checked: int = 0
-    unchecked: int = 0
-    faults: list[str] = attrs.field(factory=list[str])
-    remarks: list[str] = attrs.field(factory=list[str])
+    rule: str  # name of the check
+    of: str  # kind of things that are counted
+    expected: str  # what the rules ask for, and how to put it right
+    _got: str = ""  # what there is; by default how many things were checked
+    checked: int = 0  # how many things were recomputed
+    unchecked: int = 0  # how many could not be
+    faults: list[str] = attrs.field(factory=list[str])  # each place that disagrees, one line each
+    remarks: list[str] = attrs.field(factory=list[str])  # why something was not checked, one line each
 
     @property
     def outcome(self) -> Outcome:
@@ -306,19 +260,12 @@ class Check:
 
 @attrs.frozen
 class Validation:
-    """The outcome of a validation.
+    """The outcome of a validation."""
 
-    Args:
-        folder: Folder of the evaluation.
-        rules: The rules.
-        checks: The outcome of each check.
-        provenance: Digests of the evaluation; None where it cannot be read.
-    """
-
-    folder: Path
-    rules: Rules
-    checks: tuple[Check, ...]
-    provenance: JsonObject | None = attrs.field(repr=False)
+    folder: Path  # folder of the evaluation
+    rules: Rules  # the rules
+    checks: tuple[Check, ...]  # the outcome of each check
+    provenance: JsonObject | None = attrs.field(repr=False)  # digests of the evaluation; None where it cannot be read
 
     @property
     def outcome(self) -> Outcome:
@@ -402,31 +349,18 @@ def record_digest(run: Run) -> str:
 
 @attrs.define
 class _Pass:
-    """What one pass over a finished run found.
+    """What one pass over a finished run found."""
 
-    Args:
-        key: Its episode.
-        run: The run.
-        replayed: Whether it was played again.
-        not_asked: Why its policy was not asked again; empty where it was.
-        faults: Faults by check.
-        digest: Digest of the record; None where it cannot be read to its end.
-        turns_digest: SHA-256 of the turns, times included.
-        metrics: Metrics as they are measured now; None where it was not played again or differs.
-        turns: Turns that were read.
-        models: How many replies name a model, by model; "" is none.
-    """
-
-    key: EpisodeKey
-    run: Run
-    replayed: bool
-    not_asked: str = ""
-    faults: dict[str, list[str]] = attrs.field(factory=dict[str, list[str]])
-    digest: str | None = None
-    turns_digest: str = ""
-    metrics: RunMetrics | None = None
-    turns: int = 0
-    models: Counter[str] = attrs.field(factory=Counter[str])
+    key: EpisodeKey  # its episode
+    run: Run  # the run
+    replayed: bool  # whether it was played again
+    not_asked: str = ""  # why its policy was not asked again; empty where it was
+    faults: dict[str, list[str]] = attrs.field(factory=dict[str, list[str]])  # faults by check
+    digest: str | None = None  # digest of the record; None where it cannot be read to its end
+    turns_digest: str = ""  # SHA-256 of the turns, times included
+    metrics: RunMetrics | None = None  # metrics as they are measured now; None where it was not played again or differs
+    turns: int = 0  # turns that were read
+    models: Counter[str] = attrs.field(factory=Counter[str])  # how many replies name a model, by model; "" is none
 
     def fault(self, rule: str, line: str) -> None:
         lines = self.faults.setdefault(rule, [])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import minari  # pyright: ignore[reportMissingTypeStubs] -- it has none
+import minari
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -250,9 +250,27 @@ def test_runs_of_a_held_out_evaluation_are_known_wherever_the_folder_is_entered(
         export([secret], "minari", tmp_path / "data", name=NAME)
     with pytest.raises(ExportError, match="got a held-out evaluation; expected it alone"):
         export([secret, tmp_path], "jsonl", tmp_path / "out.jsonl")
-    (secret / "suite.json").unlink()
+    (secret / "suite.json").unlink()  # seeds.json is still there
     with pytest.raises(RunError, match=r"there is no suite\.json"):
         export([run], "jsonl", tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize(("seed_hash", "is_refused"), [(None, False), ({"salt": "0"}, True)])
+def test_runs_of_earlier_evaluations_are_exported_where_their_seeds_are_public(
+    play: Play, tmp_path: Path, seed_hash: Any, is_refused: bool
+) -> None:
+    run = play("sim resume", max_turns=1).folder
+    folder = tmp_path / "old" / "runs" / run.name
+    folder.parent.mkdir(parents=True)
+    run.rename(folder)
+    suite = {"format": 1, "suite": {"seed_hash": seed_hash}}
+    (tmp_path / "old" / "suite.json").write_text(json.dumps(suite), "ascii")
+    for given in (folder, folder.parent):
+        if is_refused:
+            with pytest.raises(ExportError, match="got a held-out evaluation of format 1"):
+                export([given], "jsonl", tmp_path / "out.jsonl")
+        else:
+            assert export([given], "jsonl", tmp_path / "out.jsonl").rows == 1
 
 
 # ---------------------------------------------------------------- Minari
