@@ -126,23 +126,14 @@ class _Mark:
 
 @attrs.frozen
 class _Piece:
-    """A piece of a sentence.
+    """A piece of a sentence."""
 
-    Args:
-        joint: What stands before it.
-        names: Its names, each with the judgement that its piece holds for it.
-        first: Its first judgement.
-        last: Its last judgement.
-        judges_first: Whether a judgement stands before all names.
-        ends_with_name: Whether nothing is said behind its last name.
-    """
-
-    joint: _Joint
-    names: tuple[tuple[str, Attitude | None], ...]
-    first: Attitude | None
-    last: Attitude | None
-    judges_first: bool
-    ends_with_name: bool
+    joint: _Joint  # what stands before it
+    names: tuple[tuple[str, Attitude | None], ...]  # its names, each with the judgement that its piece holds for it
+    first: Attitude | None  # its first judgement
+    last: Attitude | None  # its last judgement
+    judges_first: bool  # whether a judgement stands before all names
+    ends_with_name: bool  # whether nothing is said behind its last name
 
     @classmethod
     def of(cls, joint: _Joint, marks: Sequence[_Mark], text: str, end: int) -> Self:
@@ -187,17 +178,11 @@ def _behind(marks: Sequence[_Mark]) -> list[tuple[Attitude | None, Attitude | No
 
 @attrs.frozen
 class _Names:
-    """Finds the names of clients.
+    """Finds the names of clients."""
 
-    Args:
-        clients: Their full names.
-        sharing: Those that begin with the same word, in the order of the groups of the pattern.
-        pattern: Finds the first word of a name, and the rest of the name where it follows.
-    """
-
-    clients: tuple[str, ...]
-    sharing: tuple[tuple[str, ...], ...]
-    pattern: re.Pattern[str]
+    clients: tuple[str, ...]  # their full names
+    sharing: tuple[tuple[str, ...], ...]  # those with the same first word, as the groups of the pattern
+    pattern: re.Pattern[str]  # finds the first word of a name, and the rest of the name where it follows
 
     @classmethod
     def of(cls, clients: Sequence[str]) -> Self:
@@ -224,14 +209,10 @@ def _name_pattern(names: Sequence[str]) -> str:
 
 @attrs.frozen
 class NotesReading:
-    """What notes say of clients. A text that goes on from the one before is read from there.
-
-    Args:
-        text: The notes.
-    """
+    """What notes say of clients. A text that goes on from the one before is read from there."""
 
     _names: _Names
-    text: str = ""
+    text: str = ""  # the notes
     _said: Mapping[str, Attitude] = attrs.field(factory=dict[str, Attitude])
     _heading: Attitude | None = None
 

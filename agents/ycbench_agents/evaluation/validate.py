@@ -420,19 +420,23 @@ def _check_outcome(found: _Pass, tally: Tally, driver: Driver | None) -> None:
 
 def _replay(found: _Pass, driver: Driver, turn: TurnRecord, policy: Policy | None) -> Policy | None:
     """Play a turn again; return the policy, None after its first turn that differs."""
+    own = _rule_of_policy(found.run)
     try:
         lines = replay_turn(driver, turn, policy)
     except Exception as error:
         if policy is None:
             raise
-        found.fault("policies", f"turn {turn.turn}: asking again failed: {type(error).__name__}: {error}")
+        found.fault(own, f"turn {turn.turn}: asking again failed: {type(error).__name__}: {error}")
         lines, policy = replay_turn(driver, turn), None
     for line in lines:
         of_policy = line.startswith(("action", "trace"))
-        check = ("replies" if found.run.identity.policy == LLM else "policies") if of_policy else "records"
-        found.fault(check, f"turn {turn.turn}: {line} (recorded | now)")
+        found.fault(own if of_policy else "records", f"turn {turn.turn}: {line} (recorded | now)")
         policy = None if of_policy else policy
     return policy
+
+
+def _rule_of_policy(run: Run) -> str:
+    return "replies" if run.identity.policy == LLM else "policies"
 
 
 def _policy_to_ask(found: _Pass, replay: Replay, *, trust_policies: bool) -> Policy | None:
@@ -456,7 +460,7 @@ def _policy_to_ask(found: _Pass, replay: Replay, *, trust_policies: bool) -> Pol
             return build_policy(run.identity)
         except Exception as error:  # noqa: BLE001 -- recorded parameters may be anything
             found.not_asked = f"its policy cannot be made again: {type(error).__name__}: {error}"
-            found.fault("replies" if name == LLM else "policies", found.not_asked)
+            found.fault(_rule_of_policy(run), found.not_asked)
     return None
 
 

@@ -323,6 +323,7 @@ def test_a_data_set_is_loaded_back_equal_to_its_runs_step_by_step(play: Play, da
     assert (cut.terminations[-1], list(cut.truncations)) == (False, [False] * 5 + [True])  # from outside
 
 
+@pytest.mark.slow
 def test_runs_without_notes_and_with_thousands_of_commands_are_kept_as_they_are(play: Play, data: Path) -> None:
     run = play("\n".join(["market browse --limit 50"] * 1500), max_turns=1, scratchpad=False)
     write_minari([run], data, NAME)
@@ -379,6 +380,7 @@ def test_a_data_set_that_cannot_be_written_leaves_nothing(play: Play, data: Path
     assert [path.name for path in data.iterdir()] == ["ycbench"]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_runs(play: Play, data: Path) -> None:
     run = play(*(f"# {turn} {'x' * 1_000_000}" for turn in range(4)), max_turns=4)
     write_minari([run], data, "first-v0")  # everything that is loaded once is there
