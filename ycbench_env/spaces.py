@@ -12,17 +12,10 @@ from numpy.typing import NDArray
 
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
-    ChoiceKind,
     CommandSpec,
-    DateKind,
     Grammar,
-    IdKind,
-    IntegerKind,
     Kind,
-    MonthKind,
-    NamesKind,
     OptionSpec,
-    TextKind,
     format_command,
     parse_turn,
 )
@@ -159,20 +152,20 @@ class CommandSpace(gym.Space[str]):
         return option.name not in spec.one_of and self._below(2) == 1
 
     def _draw_value(self, kind: Kind) -> object:  # noqa: PLR0911 -- one for each kind
-        match kind:
-            case IdKind(what):
+        match kind.name:
+            case "task" | "employee" as what:
                 return f"Task-{1 + self._below(self.task_ids)}" if what == "task" else self._draw_team()[0]
-            case NamesKind():
+            case "names":
                 return self._draw_team()
-            case ChoiceKind(words):
-                return words[self._below(len(words))]
-            case IntegerKind(minimum):
-                return minimum + self._below(_MAX_SAMPLED_NUMBER)
-            case DateKind():
+            case "choice":
+                return kind.words[self._below(len(kind.words))]
+            case "integer":
+                return kind.minimum + self._below(_MAX_SAMPLED_NUMBER)
+            case "date":
                 return self._draw_day()
-            case MonthKind():
+            case "month":
                 return self._draw_day().replace(day=1)
-            case TextKind():
+            case "text":
                 return " ".join(_WORDS[self._below(len(_WORDS))] for _ in range(self._below(_MAX_SAMPLED_WORDS)))
 
     def _draw_team(self) -> tuple[str, ...]:

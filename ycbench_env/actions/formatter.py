@@ -5,8 +5,7 @@ from typing import Final
 
 import attrs
 
-from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar, OptionSpec
-from ycbench_env.actions.kinds import NamesKind, Piece, RefusedError
+from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar, OptionSpec, RefusedError
 from ycbench_env.types.command import Command, Help
 
 __all__ = ["format_command"]
@@ -72,10 +71,7 @@ def _write(option: OptionSpec, value: object) -> str:
     text = option.kind.write(value)
     # Read back at once, so that no text is given out that would mean something else.
     try:
-        if isinstance(option.kind, NamesKind):
-            read = option.kind.read_pieces((Piece(text, quoted=True),))
-        else:
-            read = option.kind.read(text)
+        read = option.kind.read(text)
     except RefusedError:
         read = None
     if read != value:

@@ -6,7 +6,6 @@ a higher layer replaces, and all problems are reported at once.
 """
 
 import datetime as dt
-import difflib
 import itertools
 import os
 import re
@@ -587,6 +586,8 @@ def _key_text(key: str) -> str:
 
 def _nearest(word: str, words: Iterable[str]) -> str | None:
     """Return the most similar of ``words``, or None if none is similar."""
+    import difflib  # noqa: PLC0415 -- needed only to word an error
+
     return next(iter(difflib.get_close_matches(word[:_LONGEST_NAME], list(words), n=1)), None)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ycbench_env.observation.events import event_type, wake_event, wake_json
 from ycbench_env.observation.finance import finance_ledger, report_monthly
 from ycbench_env.rules.number import round_double
-from ycbench_env.text import Json, JsonObject, to_json
+from ycbench_env.text import Json, JsonObject, shown, to_json
 from ycbench_env.types.command import (
     AcceptTask,
     AssignTask,
@@ -162,7 +162,7 @@ def _inspect(state: State, task_id: str) -> JsonObject:
         return _inspect_own(state.tasks[index])
     slot = state.market_slot(task_id)
     if slot is None:  # the transition refuses unknown ids before this
-        return {"error": f"no task {task_id!r}"}
+        return {"error": f"no task {shown(task_id)}"}
     return _inspect_listed(state.market[slot])
 
 

@@ -8,17 +8,10 @@ from hypothesis import strategies as st
 
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
-    ChoiceKind,
     CommandSpec,
-    DateKind,
     Grammar,
-    IdKind,
-    IntegerKind,
     Kind,
-    MonthKind,
-    NamesKind,
     OptionSpec,
-    TextKind,
     format_command,
 )
 from ycbench_env.types.command import Command, Help
@@ -147,7 +140,7 @@ def _quoting(option: OptionSpec, value: object) -> st.SearchStrategy[str]:
         ways += [f"\u201c{escaped}\u201d", f"\xab{escaped}\xbb", f"\u201e{escaped}\u201c", f'\uff02{escaped}"']
     if text.isascii() and text.replace("_", "").isalnum():
         ways.append(text)
-    if isinstance(option.kind, NamesKind) and isinstance(value, tuple):
+    if option.kind.name == "names" and isinstance(value, tuple):
         each = [option.kind.write((name,)) for name in cast("tuple[str, ...]", value)]
         if not any("'" in name for name in each):
             ways.append(" , ".join(f"'{name}'" for name in each))
@@ -170,18 +163,18 @@ def _commands_of(spec: CommandSpec) -> st.SearchStrategy[Command]:
 def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each kind
     names = any_texts().filter(bool)
     days = st.dates(min_value=dt.date(1, 1, 1))
-    match kind:
-        case IdKind():
+    match kind.name:
+        case "task" | "employee":
             return st.sampled_from(["Task-3", "Emp_1"]) | names
-        case NamesKind():
+        case "names":
             return st.lists(st.sampled_from(["Emp_1", "Emp_4"]) | names, min_size=1, max_size=4).map(tuple)
-        case ChoiceKind(words):
-            return st.sampled_from(words)
-        case IntegerKind(minimum):
-            return st.integers(minimum, _LARGEST)
-        case DateKind():
+        case "choice":
+            return st.sampled_from(kind.words)
+        case "integer":
+            return st.integers(kind.minimum, _LARGEST)
+        case "date":
             return days
-        case MonthKind():
+        case "month":
             return days.map(lambda day: day.replace(day=1))
-        case TextKind():
+        case "text":
             return any_texts()

@@ -8,6 +8,7 @@ from ycbench_env.config import WorldConfig
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
 from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
+from ycbench_env.text import shown
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
 from ycbench_env.transition.market import market_without, offered_again, refilled
@@ -282,4 +283,4 @@ def _not_on_market(state: State, task_id: str) -> str:
 
 def _shown(text: str) -> str:
     """Return an agent's text quoted and cut, for a refusal."""
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+    return shown(text, _SHOWN)  # no repr: what it escapes depends on the version of Python

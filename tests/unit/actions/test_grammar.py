@@ -14,8 +14,8 @@ from ycbench_env.actions import (
     MAX_ERROR_LENGTH,
     CommandSpec,
     Grammar,
+    Kind,
     OptionSpec,
-    TextKind,
     command_list,
     command_table,
     format_command,
@@ -193,7 +193,7 @@ def test_copying_a_grammar_costs_nothing_and_pickling_keeps_it() -> None:
 @pytest.mark.parametrize(("one", "other", "count"), [(None, None, 0), ("A", "B", 2)])
 def test_the_formatter_asks_for_exactly_one_of_the_alternatives(one: str | None, other: str | None, count: int) -> None:
     names = ("one", "other")
-    options = tuple(OptionSpec(f"--{name}", name, TextKind(), "X", "x") for name in names)
+    options = tuple(OptionSpec(f"--{name}", name, Kind("text"), "X", "x") for name in names)
     grammar = Grammar((CommandSpec(("do", "either"), Either, "x", options, ("--one", "--other")),))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=f"needs exactly one of --one, --other, got {count} of them"):
         format_command(Either(one, other), grammar)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -216,11 +216,11 @@ def test_a_new_command_is_added_at_the_end() -> None:
 @pytest.mark.parametrize(
     ("options", "one_of", "shown"),
     [
-        ((OptionSpec("--x", "nothing", TextKind(), "X", ""),), (), "--x fills 'nothing'"),
-        ((OptionSpec("-x", "task_id", TextKind(), "X", ""),), (), "named like --task-id, got '-x'"),
-        ((OptionSpec("--x=", "task_id", TextKind(), "X", ""),), (), "named like --task-id"),
-        ((OptionSpec("--x", "task_id", TextKind(), "X", ""),) * 2, (), "options must differ"),
-        ((OptionSpec("--x", "task_id", TextKind(), "X", ""),), ("--y",), "one_of must name"),
+        ((OptionSpec("--x", "nothing", Kind("text"), "X", ""),), (), "--x fills 'nothing'"),
+        ((OptionSpec("-x", "task_id", Kind("text"), "X", ""),), (), "named like --task-id, got '-x'"),
+        ((OptionSpec("--x=", "task_id", Kind("text"), "X", ""),), (), "named like --task-id"),
+        ((OptionSpec("--x", "task_id", Kind("text"), "X", ""),) * 2, (), "options must differ"),
+        ((OptionSpec("--x", "task_id", Kind("text"), "X", ""),), ("--y",), "one_of must name"),
     ],
 )
 def test_a_line_that_cannot_work_is_refused(
