@@ -330,8 +330,11 @@ class _Reader:
 
     def __init__(self, text: str, limit: int) -> None:
         start, end = _surrounding_fence(text)
-        # Blanks at the end never count, so a backslash before them is a lone one.
+        # Blanks at the end never count, unless a backslash makes the first of them text.
         self._end = start + len(text[start:end].rstrip(_EDGE))
+        backslashes = self._end - len(text[start : self._end].rstrip("\\")) - start
+        if backslashes % 2 and self._end < end and text[self._end] in BLANKS:
+            self._end += 1
         self.left = limit
         self._text = text
         self._at = self._begin = self._last = start

@@ -9,6 +9,9 @@ import sys
 import types
 from pathlib import Path
 
+if __name__ == "__main__":  # another interpreter, which has no packages of its own
+    sys.path += sys.argv[1:]
+
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -83,5 +86,4 @@ if __name__ == "__main__":
     package = types.ModuleType("ycbench_env")  # without what the package itself imports, which has compiled parts
     package.__path__ = [f"{sys.argv[1]}/ycbench_env"]
     sys.modules["ycbench_env"] = package
-    sys.path += [sys.argv[1], sys.argv[2]]
     sys.stdout.write("\n".join(answers()))

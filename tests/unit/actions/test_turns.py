@@ -305,7 +305,7 @@ def test_long_texts_of_anything_are_read_in_linear_time(start: str) -> None:
                 parsed = parse_turn(text + end)
                 assert all(item.error is None or len(item.error) <= MAX_ERROR_LENGTH for item in parsed)
             took.append(time.process_time() - began)
-        # Eight times the text: linear code takes eight times as long, quadratic code 64 times; the constant is for noise.
+        # Eight times the text: linear code takes eight times as long, quadratic code 64 times; the rest is noise.
         assert took[1] < 24 * took[0] + 0.5, piece
 
 
