@@ -48,7 +48,8 @@ __all__ = [
 INK: Final = "#1c252c"
 GREY: Final = "#5b6670"
 COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
-_UNITS: Final = ((1e9, "B"), (1e6, "M"), (1e3, "K"))
+_MINUS: Final = "\u2212"
+_UNITS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
 _STYLE: Final[Mapping[RcKeyType, Any]] = {
     "axes.axisbelow": True,
@@ -103,15 +104,15 @@ def png_of(figure: Figure, dpi: int = 200) -> bytes:
 
 
 def dollars(amount: float) -> str:
-    """Return an amount as $950, $84K, $1.27M: three digits at most.
+    r"""Return an amount as $950, $84K, $1.27M: three digits at most.
 
     >>> [dollars(amount) for amount in (0, -950, 84_049.9, 999_999, 1_269_734)]
-    ['$0', '-$950', '$84K', '$1M', '$1.27M']
+    ['$0', '\u2212$950', '$84K', '$1M', '$1.27M']
     """
     size = float(f"{abs(amount):.3g}")
     unit, letter = next((each for each in _UNITS if size >= each[0]), (1.0, ""))
     digits = f"{size / unit:.3g}" if letter else f"{size:.0f}"
-    return f"{'-' if amount < 0 and digits != '0' else ''}${digits}{letter}"
+    return f"{_MINUS if amount < 0 and digits != '0' else ''}${digits}{letter}"
 
 
 def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:

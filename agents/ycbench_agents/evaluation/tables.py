@@ -25,6 +25,7 @@ from ycbench_agents.evaluation.statistics import (
     tiers,
     within_deviation,
 )
+from ycbench_agents.figure import dollars
 from ycbench_env.text import printable
 
 __all__ = [
@@ -51,7 +52,6 @@ __all__ = [
     "means_frame",
     "seed_scores",
     "seed_values",
-    "short_dollars",
     "totals_frame",
 ]
 
@@ -382,22 +382,12 @@ def exact_dollars(cents: float) -> str:
     return f"{_MINUS if round(cents) < 0 else ''}${whole:,}.{rest:02d}"
 
 
-def short_dollars(cents: float) -> str:
-    """Return cents as $950, $84.0k, $1.27M: three digits from a thousand dollars on.
-
-    >>> [short_dollars(100 * amount) for amount in (950, -84_040, 999_999, 1_269_734)]
-    ['$950', '\u2212$84.0k', '$1.00M', '$1.27M']
-    """
-    size = float(f"{abs(cents) / 100:.2e}")
-    for letter, unit in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
-        if size >= unit:
-            digits = max(0, 2 - math.floor(math.log10(size / unit)))
-            return f"{_MINUS if cents < 0 else ''}${size / unit:,.{digits}f}{letter}"
-    return f"{_MINUS if cents < 0 and round(size) else ''}${size:.0f}"
+def _short(cents: float) -> str:
+    return dollars(cents / 100)
 
 
 def _range(low: float, high: float) -> str:
-    return f"{short_dollars(low)} to {short_dollars(high)}"
+    return f"{_short(low)} to {_short(high)}"
 
 
 def _score(cents: float, failed: int, missing: int) -> str:
@@ -454,21 +444,21 @@ LEADERBOARD: Final = (
     ),
     Column("95% interval", _INTERVAL, _range, "Student's, from 20 seeds on by resampling (BCa)"),
     Column("Tier", ("tier",), _count, "Policies of a tier are not shown to differ from its first"),
-    Column("Lift", ("lift_cents",), short_dollars, "Mean over seeds of the score less the baseline's on the same seed"),
+    Column("Lift", ("lift_cents",), _short, "Mean over seeds of the score less the baseline's on the same seed"),
     Column("Holm p", ("p_holm",), _p, "Sign-flip test of the lift, adjusted for the number of policies"),
-    Column("Median", ("median_cents",), short_dollars, "Of the seeds' scores"),
-    Column("Spread", ("deviation_cents",), short_dollars, "Standard deviation of the seeds' scores"),
-    Column("Within seeds", ("within_cents",), short_dollars, "Standard deviation of the repeats of a seed"),
-    Column("Final funds", ("final_funds_cents",), short_dollars, "Mean over seeds of the raw funds, debts included"),
+    Column("Median", ("median_cents",), _short, "Of the seeds' scores"),
+    Column("Spread", ("deviation_cents",), _short, "Standard deviation of the seeds' scores"),
+    Column("Within seeds", ("within_cents",), _short, "Standard deviation of the repeats of a seed"),
+    Column("Final funds", ("final_funds_cents",), _short, "Mean over seeds of the raw funds, debts included"),
     Column("Survival", ("survival_fraction",), _percent, "Mean share not bankrupt; failed episodes did not survive"),
     Column("Survival interval", ("survival_low", "survival_high"), _shares, "95%, Clopper and Pearson's"),
     *(Column(name.capitalize(), (name,), _count) for name in ("planned", "finished", "failed", "missing")),
 )
 COMPARISON: Final = (
     _POLICY,
-    Column("Lift", ("lift_cents",), short_dollars, "Mean over seeds of the score less the baseline's on the same seed"),
+    Column("Lift", ("lift_cents",), _short, "Mean over seeds of the score less the baseline's on the same seed"),
     Column("95% interval", _INTERVAL, _range, "Of the lift: Student's, from 20 seeds on by resampling (BCa)"),
-    Column("Median lift", ("median_cents",), short_dollars, "Of the seeds' lifts"),
+    Column("Median lift", ("median_cents",), _short, "Of the seeds' lifts"),
     Column("Lift, %", ("percent",), _count, "Of the baseline's mean, if that is above 0"),
     Column("p", ("p",), _p, "Two-sided sign-flip test: exact up to 16 seeds without a tie, of more by random flips"),
     Column("Floor of p", ("floor",), _p, "The smallest p that so many seeds without a tie can have"),
@@ -497,9 +487,9 @@ TASKS: Final = (
     Column("Win rate", ("win_rate_fraction",), _percent, "Share of the completed tasks that were in time"),
     Column("Adversarial", ("adversarial_fraction",), _percent, "Share of the accepted tasks (paper, figure 4a)"),
     Column("Needed trust", ("trusted_success_fraction",), _percent, "Share of the successes (paper, figure 3a)"),
-    Column("Revenue", ("revenue_cents",), short_dollars),
-    Column("Fees", ("fees_cents",), short_dollars, "For late tasks"),
-    Column("Payroll", ("payroll_cents",), short_dollars),
+    Column("Revenue", ("revenue_cents",), _short),
+    Column("Fees", ("fees_cents",), _short, "For late tasks"),
+    Column("Payroll", ("payroll_cents",), _short),
     Column("Months survived", ("survived_months",), _one),
 )
 BEHAVIOUR: Final = (
@@ -535,8 +525,8 @@ RELIABILITY: Final = (
 )
 PUBLISHED: Final = (
     Column("Model", ("policy",), str),
-    Column("December", ("december",), short_dollars, "Mean funds over seeds 1 to 3, a bankrupt company counting 0"),
-    Column("Figure 7", ("figure7",), short_dollars, "Final funds as the paper's figure 7 prints them"),
+    Column("December", ("december",), _short, "Mean funds over seeds 1 to 3, a bankrupt company counting 0"),
+    Column("Figure 7", ("figure7",), _short, "Final funds as the paper's figure 7 prints them"),
     Column("Bankrupt of 3", ("bankrupt",), _count, "Paper, table 4"),
     Column("Cost, $", ("cost_usd_mean", "cost_usd_sd"), _with_deviation, "A run (paper, table 4)"),
     Column("Tokens, M", ("tokens_millions",), _one, "A run (paper, table 4)"),

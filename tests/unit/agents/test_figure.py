@@ -92,7 +92,7 @@ def test_labels_keep_their_distance_and_their_order() -> None:
 
 def test_looks_differ_beyond_seven_names() -> None:
     assert len(set(line_looks(map(str, range(28))).values())) == 28
-    assert dollars(-1_234_567) == "-$1.23M"
+    assert dollars(-1_234_567) == "\u2212$1.23M"
 
 
 def test_annotations_resolve_at_run_time() -> None:

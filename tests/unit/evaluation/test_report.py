@@ -195,7 +195,7 @@ def test_costs_without_a_result_are_named(played: Evaluation) -> None:
 
 def test_published_results_are_shown_on_request(played: Evaluation) -> None:
     text = render_report(of_one_preset(played, "idle"), published=True)["report.md"].decode()
-    assert re.search(r"\| grok-4.20-beta \| \$24.9k \| \$14.0k \| 2 \|", text)
+    assert re.search(r"\| grok-4.20-beta \| \$24.9K \| \$14K \| 2 \|", text)
     assert "averages the debts of bankrupt companies" in text
     assert "grok" not in render_report(of_one_preset(played, "idle"))["report.md"].decode()
 
