@@ -282,10 +282,11 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, kep
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("failed", "missing") if status in statuses)
     lines = [f"{statuses.count('finished')} of {len(statuses)} episodes finished{counts and f', {counts}'}"]
     if (used := usage_of(evaluation.episodes)) is not None:
-        cost = "unknown cost" if used.cost_usd is None else f"${used.cost_usd:.2f}"
-        at_least = "at least " if used.unknown_turns or used.unknown_cost_turns else ""
-        tokens = "unknown" if used.tokens is None else f"{used.tokens:,}"
-        lines.append(f"language models: {used.turns:,} turns, {at_least}{tokens} tokens, {cost}")
+        tokens = "unknown" if used.tokens is None else f"{'at least ' * bool(used.unknown_turns)}{used.tokens:,}"
+        cost = "unknown cost"
+        if used.cost_usd is not None:
+            cost = f"{'at least ' * bool(used.unknown_cost_turns)}${used.cost_usd:.2f}"
+        lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
     if kept:
         lines.append(f"results: {evaluation.folder / RESULTS_FILE}")
     rows = leaderboard(evaluation)

@@ -183,7 +183,7 @@ def _recorded_turns(text: str) -> Iterator[object]:
         try:
             value: object = json.loads(line)
         except (ValueError, RecursionError):
-            if number == len(lines):  # a run that was killed may end so, see docs/records.md
+            if number == len(lines):  # a run that was killed may end so, see docs/runs.md
                 warnings.warn(f"line {number} was cut short; its turn is left out", stacklevel=5)
                 return
             msg = f"line {number}: got {shown(line, 60)}, which is not JSON; expected one JSON value a line"
