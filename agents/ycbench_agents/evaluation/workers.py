@@ -366,9 +366,11 @@ class _Process:
             self._status = os.waitstatus_to_exitcode(status) if pid else None
         return self._status is not None
 
-    def end(self) -> None:
-        """End the process, and its session."""
+    def end(self, *, reported: bool = False) -> None:
+        """End the process, and its session; one that has reported ends by itself in a moment."""
         self.connection.close()
+        if reported:
+            self.ending()
         if self._owns_session:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -447,7 +449,7 @@ def _play_here(
                     report = Report(job, Failure("TimeLimit", text))
                 if report is not None:
                     del running[connection]
-                    process.end()
+                    process.end(reported=connection in ready)
                     yield report
             progress.tick()
     finally:

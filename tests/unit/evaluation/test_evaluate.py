@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import multiprocessing
 import os
@@ -21,13 +22,14 @@ import pytest
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation import Evaluation, Progress, SuiteError, leaderboard, play_suite, read_evaluation
 from ycbench_agents.evaluation import workers as workers_module
-from ycbench_agents.evaluation.results import Episode
+from ycbench_agents.evaluation.results import Episode, planned_episodes
 from ycbench_agents.evaluation.suite import EpisodeKey
-from ycbench_agents.evaluation.workers import WorkersError
+from ycbench_agents.evaluation.workers import BackendName, Job, WorkersError, play_job
 from ycbench_agents.files import FileError
 from ycbench_agents.registry import PolicyError
 from ycbench_agents.runs import RunBusyError, RunError, RunIdentity, RunWarning, TurnRecord
 from ycbench_agents.runs.store import locked
+from ycbench_env import MissingExtraError
 
 FAULTS = {
     "Raises": "RuntimeError: boom at 0x...",
@@ -466,3 +468,78 @@ def test_a_kill_at_ten_random_moments_changes_no_byte_of_the_results(tmp_path: P
     else:
         assert play(killed) == 0
     assert results(killed) == results(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------- the process of an episode
+
+
+class _Unprintable(Exception):  # noqa: N818 -- a class of somebody's own
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError(), "MemoryLimit: needed more than 4096 MiB"),
+        (OSError(errno.ENOMEM, "no memory"), "MemoryLimit: needed more than 4096 MiB"),
+        (OSError(errno.ENOENT, "not there"), "FileNotFoundError: [Errno 2] not there"),
+        (_Unprintable(), "_Unprintable"),
+        (ValueError("two\nlines\x1b[31m \u202e"), "ValueError: two lines\\x1b[31m \\u202e"),
+        (ValueError("x" * 10_000), "ValueError: " + "x" * 500),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+    ],
+)
+def test_any_error_becomes_a_failure_on_one_printable_line(
+    played: Evaluation, monkeypatch: pytest.MonkeyPatch, error: BaseException, reason: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(workers_module, "_play", fail)
+    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
+    report = play_job(Job(planned, played.folder, played.suite.limits))
+    assert report.failure is not None
+    assert str(report.failure).startswith(reason)
+    assert "\n" not in str(report.failure)
+    assert len(report.failure.text) <= 500
+
+
+def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tmp_path: Path) -> None:
+    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
+    turns: list[TurnRecord] = []
+    report = play_job(Job(planned, tmp_path, played.suite.limits), turns.append)
+    assert report.failure is None
+    assert [turn.turn for turn in turns] == [1, 2, 3, 4, 5, 6]
+    assert (tmp_path / planned.folder_name / "metrics.json").exists()
+
+
+@pytest.mark.parametrize("backend", ["ray", "dask"])
+def test_a_cluster_without_its_library_names_the_extra(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: BackendName
+) -> None:
+    monkeypatch.setitem(sys.modules, {"ray": "ray", "dask": "distributed"}[backend], None)
+    with pytest.raises(MissingExtraError, match=rf"pip install '\.\[{backend}\]'"):
+        play_suite(small, tmp_path / "e", backend=backend)
+
+
+def test_unfinished_runs_of_a_model_are_resumed_not_begun_anew(
+    small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    row = {"name": "llm", "model": "m", "base_url": "http://127.0.0.1:9/v1", "parameters": {"max_retries": 0}}
+    evaluation = play_suite({**small, "policies": [row], "seeds": [1]}, tmp_path / "e", concurrency=2)
+    assert str(evaluation.episodes[0].reason).startswith("PolicyStoppedError")
+    assert evaluation.model("llm", "default") == "m"
+    run = evaluation.episodes[0].run
+    assert run is not None
+    assert run.outcome.status == "stopped"
+    (run.folder / "turns.jsonl").write_text("damage\n{}\n")
+    before = (run.folder / "run.json").read_bytes()
+    again = play_suite({**small, "policies": [row], "seeds": [1]}, tmp_path / "e")
+    assert str(again.episodes[0].reason).startswith("RunError")
+    assert (run.folder / "run.json").read_bytes() == before
+    with pytest.raises(SuiteError, match="got no model"):
+        play_suite({**small, "policies": [{"name": "llm"}]}, tmp_path / "e")
+    with pytest.raises(SuiteError, match="policy 'llm': "):
+        play_suite({**small, "policies": [{**row, "parameters": {"keep_turns": "x"}}]}, tmp_path / "e")
