@@ -328,17 +328,19 @@ class _Course:
 
     @classmethod
     def of(cls, run: Run | None) -> Self:
-        """Return the sums over the turns of a run, all zero without one."""
+        """Return the sums over the turns of a run, as far as they can be read; all zero without one."""
         completed = failed = cancelled = 0
         ended_at = None
-        for turn in run.turns() if run is not None else ():
-            ended_at = turn.sim_time
-            for event in cast("list[dict[str, object]]", turn.events):
-                if event.get("type") == "task_completed":
-                    completed += event["success"] is True
-                    failed += event["success"] is not True
-            for result in cast("list[dict[str, object]]", turn.results):
-                cancelled += "cancel_penalty_per_domain" in cast("dict[str, object]", result.get("output", {}))
+        with contextlib.suppress(RunError):
+            for turn in run.turns() if run is not None else ():
+                ended_at = turn.sim_time
+                for event in turn.events:
+                    if isinstance(event, dict) and event.get("type") == "task_completed":
+                        completed += event.get("success") is True
+                        failed += event.get("success") is not True
+                for result in turn.results:
+                    output = result.get("output") if isinstance(result, dict) else None
+                    cancelled += isinstance(output, dict) and "cancel_penalty_per_domain" in output
         return cls(completed, failed, cancelled, ended_at)
 
 
