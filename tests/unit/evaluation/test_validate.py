@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -288,6 +289,22 @@ def test_tampering_makes_the_checks_invalid_that_see_it(bench: Bench, what: str)
     assert set(invalid) >= set(rules.split())
     assert line in "\n".join(line for where in invalid.values() for line in where)
     assert (validation.outcome, validation.to_dict()["provenance"]) == ("invalid", None)
+
+
+@pytest.mark.parametrize(
+    "name", ["suite.json", "results.json", "failures.json", "run.json", "turns.jsonl", "metrics.json"]
+)
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_file_that_is_no_regular_one_is_never_opened(bench: Bench, name: str, kind: str) -> None:
+    folder = bench.run("idle") if name in {"run.json", "turns.jsonl", "metrics.json"} else bench.folder
+    path = folder / name
+    if path.exists():
+        path.rename(bench.folder.parent / name)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(bench.folder.parent / name)
+    assert bench.validate().outcome == "invalid"
 
 
 def test_what_is_not_asked_again_is_counted_and_never_valid(bench: Bench) -> None:
