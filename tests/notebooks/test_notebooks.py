@@ -114,7 +114,7 @@ def test_building_an_agent_ends_as_it_says(tmp_path: Path) -> None:
     text = printed(notebook)
     for told in ("[2 earlier turns are gone]", "final_funds_cents=42029521", "running after 5 turns"):
         assert told in text
-    assert "5 turns recalled, 60 played\n\n[]\n" in text
+    assert "65 turns in the end, 60 asked for now\n\n[]\n" in text
     assert text.count("Nothing of this call was run") == 4
 
 
