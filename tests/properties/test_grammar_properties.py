@@ -18,7 +18,7 @@ from ycbench_env.actions import (
     parse_turn,
 )
 from ycbench_env.config import load_config
-from ycbench_env.testing.command_strategies import (
+from ycbench_env.testing.strategies import (
     Turn,
     any_texts,
     hostile_actions,

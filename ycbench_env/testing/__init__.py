@@ -18,18 +18,21 @@ from typing import TYPE_CHECKING, Any, Final
 from ycbench_env.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns, valid_commands
-    from ycbench_env.testing.config_strategies import valid_configs
     from ycbench_env.testing.conformance import check_conformance, sample_command, sample_turn
     from ycbench_env.testing.invariants import check_state, check_turn
-    from ycbench_env.testing.perturbation import (
+    from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
+    from ycbench_env.testing.strategies import (
         HIDDEN_FIELDS,
         HIDDEN_UNLESS,
+        hostile_actions,
+        hostile_texts,
         reshuffled_clients,
+        turns,
+        valid_commands,
+        valid_configs,
         with_other_hidden_fields,
         with_other_rates,
     )
-    from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
     from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 
 __all__ = [
@@ -56,14 +59,17 @@ __all__ = [
 ]
 
 _MODULES: Final = {
-    "command_strategies": ("hostile_actions", "hostile_texts", "turns", "valid_commands"),
-    "config_strategies": ("valid_configs",),
     "conformance": ("check_conformance", "sample_command", "sample_turn"),
     "invariants": ("check_state", "check_turn"),
-    "perturbation": (
+    "strategies": (
         "HIDDEN_FIELDS",
         "HIDDEN_UNLESS",
+        "hostile_actions",
+        "hostile_texts",
         "reshuffled_clients",
+        "turns",
+        "valid_commands",
+        "valid_configs",
         "with_other_hidden_fields",
         "with_other_rates",
     ),

@@ -25,9 +25,9 @@ from ycbench_env.config import ConfigSource
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
 from ycbench_env.observation.info import MAX_COMMAND_ECHO
-from ycbench_env.testing.command_strategies import hostile_actions, hostile_texts, turns
 from ycbench_env.testing.conformance import QUERIES, REFUSED
 from ycbench_env.testing.invariants import acceptable, check_start, check_turn, require, require_equal, same_world
+from ycbench_env.testing.strategies import hostile_actions, hostile_texts, turns
 from ycbench_env.text import to_json
 from ycbench_env.types.command import Command
 from ycbench_env.types.state import State, evolve

@@ -23,7 +23,7 @@ from ycbench_env.config import (
 )
 from ycbench_env.config.settings import LEAVES, NO_EFFECT
 from ycbench_env.errors import ConfigError, ConfigWarning
-from ycbench_env.testing.config_strategies import valid_configs
+from ycbench_env.testing.strategies import valid_configs
 
 _ARGUMENT = Origin("argument")
 _EMPLOYEES = "YCBENCH_WORLD__NUM_EMPLOYEES"

@@ -21,7 +21,7 @@ from ycbench_env.config.kinds import UnfitError, setting_of
 from ycbench_env.config.loading import AGREEMENTS, VARIABLES
 from ycbench_env.config.settings import DERIVED, LEAVES, NO_EFFECT, TABLES
 from ycbench_env.errors import ConfigError
-from ycbench_env.testing.config_strategies import valid_configs
+from ycbench_env.testing.strategies import valid_configs
 
 DEFAULT = load_config(environ={})
 KINDS = {field.key: field.kind for field in FIELDS if not field.is_distribution}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ycbench_env.config import Config
 from ycbench_env.generator import initial_state, replacement
-from ycbench_env.testing.config_strategies import valid_configs
+from ycbench_env.testing.strategies import valid_configs
 from ycbench_env.testing.tiny import carried_out, tiny_config, tiny_state, tiny_task
 from ycbench_env.types.command import AcceptTask
 from ycbench_env.types.state import MarketTask, State

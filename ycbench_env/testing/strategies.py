@@ -1,0 +1,455 @@
+"""Hypothesis strategies: commands, turns and hostile text; legal configurations; states that must look the same."""
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple, cast
+
+from hypothesis import strategies as st
+
+from ycbench_env.actions import (
+    DEFAULT_GRAMMAR,
+    CommandSpec,
+    Grammar,
+    Kind,
+    OptionSpec,
+    format_command,
+)
+from ycbench_env.config import FIELDS, Config, Setting, load_config
+from ycbench_env.config import Kind as ConfigKind
+from ycbench_env.config.kinds import many, number, whole
+from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
+from ycbench_env.types.command import Command, Help
+from ycbench_env.types.state import Client, Employee, State, Task, evolve
+from ycbench_env.vocabulary import DOMAINS, TIERS
+
+__all__ = [
+    "HIDDEN_FIELDS",
+    "HIDDEN_UNLESS",
+    "Turn",
+    "any_texts",
+    "hostile_actions",
+    "hostile_texts",
+    "plain_texts",
+    "reshuffled_clients",
+    "turns",
+    "valid_commands",
+    "valid_configs",
+    "with_other_hidden_fields",
+    "with_other_rates",
+]
+
+# ---- commands, turns whose meaning is known, and hostile text
+
+_LARGEST: Final = 10**18 - 1
+# Characters and runs of them that mean something to the lexer, or look as if they did.
+_SIGNS: Final = (
+    *"\"'`\\;|&<>$#-=, \n\r\t",
+    *"\u201c\u201d\u2018\u2019\xab\uff02\u2014\u2011\u2212\xa0\u200b\u2028\x85\ufeff\u3000\x00\x1f",
+    *("```", "```bash\n", "\n```", "$ ", "$(", "&&", "||", "\r\n", "\\\n", '\\"', "\\\\", " # ", "--", "\u2014a"),
+)
+_FRAGMENTS: Final = (
+    *_SIGNS,
+    *("yc-bench ", "task ", "accept ", "sim resume", "task list", "scratchpad write ", "--content ", "--task-id=T-1 "),
+    *(
+        "--employees ",
+        "Emp_1",
+        "Emp_4",
+        "--help",
+        "help",
+        "market browse --limit ",
+        "1.5",
+        "-3",
+        "client's",
+        "\U0001f642",
+    ),
+)
+_PLAIN_FRAGMENTS: Final = (
+    *("yc-bench ", "task ", "list", "accept ", "assign ", "sim resume", "market browse ", "finance ledger "),
+    *("--employee-id ", "--employee-id=Emp_1 ", "--required-prestige-lte 3 "),
+    *("--task-id ", "--task-id=", "T-1 ", "--employees ", "--employees=", "Emp_1", "Emp_4,", ",", "=", "-", "--", " "),
+    *("--limit 5 ", "--limit=0 ", "--from 2025-01-02 ", "--to=02/03/2025 ", "--help ", "\n", "\r\n", "\r", "x ", "1"),
+)
+
+
+class Turn(NamedTuple):
+    """A turn's text and what it must mean."""
+
+    text: str
+    commands: tuple[Command, ...]
+
+
+def any_texts() -> st.SearchStrategy[str]:
+    """Texts that UTF-8 can hold, many of them full of quotes, separators and blanks."""
+    anything = st.text(st.characters(codec="utf-8"), max_size=20)
+    return anything | st.lists(st.sampled_from(_SIGNS) | anything, max_size=6).map("".join)
+
+
+def hostile_texts() -> st.SearchStrategy[str]:
+    """Texts made of pieces of commands and of everything that could upset a parser, lone surrogates included."""
+    return st.lists(st.sampled_from(_FRAGMENTS) | st.text(max_size=4), max_size=12).map("".join) | st.text()
+
+
+def plain_texts() -> st.SearchStrategy[str]:
+    """Texts of plain words, valid or not."""
+    return st.lists(st.sampled_from(_PLAIN_FRAGMENTS), max_size=10).map("".join)
+
+
+def hostile_actions() -> st.SearchStrategy[object]:
+    """Any object as an action."""
+    atoms = st.none() | st.booleans() | st.integers() | st.floats() | st.binary(max_size=5) | hostile_texts()
+    nested = st.recursive(
+        atoms, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    )
+    return nested | st.lists(hostile_texts(), max_size=4) | st.lists(hostile_texts(), max_size=4).map(tuple)
+
+
+def valid_commands(grammar: Grammar = DEFAULT_GRAMMAR) -> st.SearchStrategy[Command]:
+    """Every command that the grammar can say, ``Help`` included."""
+    topics = [(), *((noun,) for noun in grammar.entries), *(spec.verb for spec in grammar.commands)]
+    return st.one_of(*map(_commands_of, grammar.commands), st.sampled_from(topics).map(Help))
+
+
+@st.composite
+def turns(draw: st.DrawFn, grammar: Grammar = DEFAULT_GRAMMAR) -> Turn:
+    """Turns in which each command is spelt in some valid way: order, ``=``, blanks, quotes, prompts, comments."""
+    commands = draw(st.lists(valid_commands(grammar), max_size=4))
+    text = draw(_BLANKS)
+    for place, command in enumerate(commands):
+        if place:
+            text += draw(
+                st.sampled_from(["\n", "\r\n", ";", " && ", "&&", " # it's; a note\n", " \\\n\n", "\u2028;\n"])
+            )
+        text += draw(st.sampled_from(["", "", " ", "$ ", "yc-bench ", "$ yc-bench\xa0"]))
+        text += draw(_spelling(command, grammar))
+    return Turn(text + draw(_BLANKS), tuple(commands))
+
+
+_BLANKS: Final = st.sampled_from(["", " ", "\t ", "\xa0", "\n", "\ufeff"])
+
+
+@st.composite
+def _spelling(draw: st.DrawFn, command: Command, grammar: Grammar) -> str:
+    """Another text for a command than ``format_command`` gives."""
+    spec = next((spec for spec in grammar.commands if spec.command_type is type(command)), None)
+    if spec is None:
+        return format_command(command, grammar)
+    blank = st.sampled_from([" ", "  ", "\t", "\xa0", "\u200b", " \\\n "])
+    text = spec.verb[0] + draw(blank) + spec.verb[1]
+    for option in draw(st.permutations(spec.options)):
+        value = getattr(command, option.field)
+        if value is not None:
+            name = draw(st.sampled_from([option.name, "\u2014" + option.name[2:], "--" + option.name[2:]]))
+            text += draw(blank) + name + draw(st.just("=") | blank) + draw(_quoting(option, value))
+    return text
+
+
+def _quoting(option: OptionSpec, value: object) -> st.SearchStrategy[str]:
+    """The ways to write a value."""
+    text = option.kind.write(value)
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    ways = [f'"{escaped}"']
+    if "'" not in text:
+        ways.append(f"'{text}'")
+    if not set(text) & set("\u201c\u201d\u201e\u201f\xab\xbb\u2033\u2036\u301d\u301e\u301f\uff02"):
+        ways += [f"\u201c{escaped}\u201d", f"\xab{escaped}\xbb", f"\u201e{escaped}\u201c", f'\uff02{escaped}"']
+    if text.isascii() and text.replace("_", "").isalnum():
+        ways.append(text)
+    if option.kind.name == "names" and isinstance(value, tuple):
+        each = [option.kind.write((name,)) for name in cast("tuple[str, ...]", value)]
+        if not any("'" in name for name in each):
+            ways.append(" , ".join(f"'{name}'" for name in each))
+    return st.sampled_from(ways)
+
+
+def _commands_of(spec: CommandSpec) -> st.SearchStrategy[Command]:
+    build = cast("Callable[..., Command]", spec.command_type)
+    required = {option.field: _values(option.kind) for option in spec.options if option.required}
+    free = {o.field: _values(o.kind) for o in spec.options if not o.required and o.name not in spec.one_of}
+    alternatives = [{o.field: _values(o.kind)} for o in spec.options if o.name in spec.one_of] or [{}]
+    return st.one_of(
+        *(
+            st.fixed_dictionaries({**required, **one}, optional=free).map(lambda given: build(**given))
+            for one in alternatives
+        )
+    )
+
+
+def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each kind
+    names = any_texts().filter(bool)
+    days = st.dates(min_value=dt.date(1, 1, 1))
+    match kind.name:
+        case "task" | "employee":
+            return st.sampled_from(["Task-3", "Emp_1"]) | names
+        case "names":
+            return st.lists(st.sampled_from(["Emp_1", "Emp_4"]) | names, min_size=1, max_size=4).map(tuple)
+        case "choice":
+            return st.sampled_from(kind.words)
+        case "integer":
+            return st.integers(kind.minimum, _LARGEST)
+        case "date":
+            return days
+        case "month":
+            return days.map(lambda day: day.replace(day=1))
+        case "text":
+            return any_texts()
+
+
+# ---- configurations; they follow the list of settings, so a new setting joins by itself
+
+_SMALL: Final[dict[str, ConfigKind]] = {
+    "sim.horizon_years": whole(1, 2),
+    "world.num_employees": whole(0, 12),
+    "world.num_market_tasks": whole(0, 30),
+    "world.max_open_tasks": whole(0, 5, zero_is_none=True),
+    "world.min_task_qty": whole(1, 1_000),
+}
+"""Settings whose whole range makes worlds that take long to play, or that are never put to the test in."""
+
+_PLAYABLE: Final[dict[str, ConfigKind]] = {
+    **_SMALL,
+    "sim.horizon_years": whole(1, 1),
+    "loop.auto_advance_after_turns": whole(4, 12),
+    "loop.max_turns": whole(0, 0, zero_is_none=True),
+    "world.num_employees": whole(1, 9),
+    "world.num_market_tasks": whole(3, 24),
+    "world.initial_funds_cents": whole(10**7, 10**8),
+    "world.market_prestige_ladder": many(whole(1, 4), 12),
+    "world.min_task_qty": whole(1, 300),
+    "world.prestige_min": number(0, 2, decimals=3),
+    "world.initial_prestige_level": number(2, 6, decimals=3),
+    "world.prestige_max": number(5, 12, decimals=3),
+    "world.prestige_decay_per_day": number(0, 0.02, decimals=6),
+    "world.prestige_qty_scale": number(0, 1),
+    "world.salary_bump_pct": number(0, 0.2),
+    "world.salary_max_cents": whole(0, 10**6, word="none"),
+    "world.skill_rate_max": number(1, 30, decimals=4, word="none"),
+    "world.efficient_team_size": whole(1, 5, word="none"),
+    "world.trust_fragility": number(0, 1),
+    "world.trust_focus_pressure": number(0, 1),
+    "world.loyalty_severity": number(0, 5),
+    "world.deadline_qty_per_day": number(5, 60),
+    "world.deadline_min_biz_days": whole(0, 30),
+    "world.dist.required_prestige": number(1, 5),
+    "world.dist.required_qty": number(1, 1_000),
+    "world.dist.reward_prestige_delta": number(0, 1),
+    "world.dist.skill_boost": number(0, 1),
+    **{f"world.salary_{tier}.{name}_cents": whole(0, 3 * 10**5) for tier in TIERS for name in ("min", "max")},
+    **{f"world.salary_{tier}.rate_{name}": number(0.5, 20) for tier in TIERS for name in ("min", "max")},
+}
+"""Numbers of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
+
+# Settings that must not fall, in order; drawn freely and then sorted.
+_ORDERED: Final = (
+    ("world.prestige_min", "world.initial_prestige_level", "world.prestige_max"),
+    *((f"world.salary_{tier}.min_cents", f"world.salary_{tier}.max_cents") for tier in TIERS),
+    *((f"world.salary_{tier}.rate_min", f"world.salary_{tier}.rate_max") for tier in TIERS),
+)
+
+
+@st.composite
+def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False) -> Config:
+    """Draws a legal configuration, from the whole range of every setting.
+
+    In most worlds of the whole range nothing can be accepted, or nothing is ever done.
+
+    Args:
+        draw: Given by Hypothesis.
+        small: Whether to keep the horizon, the staff and the market small enough to play whole episodes.
+        playable: Whether to keep the numbers such that tasks are mostly accepted and done; small then.
+    """
+    narrowed = _PLAYABLE if playable else _SMALL if small else {}
+    values = {field.key: draw(_field(field, narrowed.get(field.key, field.kind))) for field in FIELDS}
+    for keys in _ORDERED:
+        values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
+    if draw(st.integers(0, 2)) == 0:
+        values["world.num_clients"] = 0  # far more often than one in 16, because so much goes without clients
+    shortest = 6 if playable else 1
+    start = draw(st.integers(0, 24 - shortest))
+    values["world.workday_start_hour"] = start
+    values["world.workday_end_hour"] = draw(st.integers(start + shortest, 24))
+    _bound_rewards(values)
+    _bound_deadlines(values)
+    return load_config(_nested(values), environ={})
+
+
+def _field(field: Setting, kind: ConfigKind) -> st.SearchStrategy[Any]:
+    """Returns a strategy for the plain value of one setting."""
+    if not field.is_distribution:
+        return _setting_values(kind)
+    return st.sampled_from(sorted(PARAMETERS)).flatmap(lambda word: _distributions(word, kind))
+
+
+def _distributions(word: str, kind: ConfigKind) -> st.SearchStrategy[dict[str, Any]]:
+    """Returns a strategy for the table of one type of distribution."""
+    parameters = {
+        name: _setting_values(kind if name in KNOB_PARAMETERS else setting.kind)
+        for name, setting in PARAMETERS[word].items()
+    }
+    return st.fixed_dictionaries(parameters).map(lambda drawn: {"type": word, **_sorted_bounds(drawn)})
+
+
+def _sorted_bounds(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Returns parameters with low <= mode <= high."""
+    names = [name for name in ("low", "mode", "high") if name in drawn]
+    return {**drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
+
+
+def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each type
+    """Returns a strategy for the raw values of a kind."""
+    words = [st.just(word) for word in kind.words]
+    match kind.type:
+        case "int":
+            return st.one_of(*words, st.integers(int(kind.low), int(kind.high)))
+        case "float":
+            return st.one_of(*words, _floats(kind))
+        case "text":
+            letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
+            return st.text(letters, min_size=int(kind.low), max_size=int(kind.high))
+        case "choice":
+            return st.sampled_from(kind.words)
+        case "bool":
+            return st.booleans()
+        case "date":
+            # Year 3000 leaves room for any horizon and deadline below year 9999.
+            return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
+        case "list":
+            assert kind.item  # noqa: S101 -- lists have one
+            few = st.lists(_setting_values(kind.item), max_size=min(int(kind.high), 12), unique=kind.ascending)
+            return few.map(sorted) if kind.ascending else few
+
+
+def _floats(kind: ConfigKind) -> st.SearchStrategy[float]:
+    """Returns a strategy for floats of an interval."""
+    if kind.decimals is None:
+        return st.floats(float(kind.low), float(kind.high), exclude_min=kind.above, exclude_max=kind.below)
+    step = 10**kind.decimals
+    first = math.ceil(kind.low * step) + kind.above
+    last = math.floor(kind.high * step) - kind.below
+    return st.integers(first, last).map(lambda steps: steps / step)
+
+
+def _largest(distribution: dict[str, Any]) -> float:
+    """Returns the largest draw of a distribution."""
+    return distribution["value"] if "value" in distribution else distribution["high"]
+
+
+def _highest_prestige(values: dict[str, Any]) -> float:
+    """Returns the most prestige that any task may require."""
+    return max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
+
+
+def _bound_rewards(values: dict[str, Any]) -> None:
+    """Makes rewards smaller where the largest would be too large."""
+    prestige = _highest_prestige(values)
+    growth = 1 + values["world.reward_prestige_scale"] * (prestige - 1)
+    growth *= 1 + values["world.trust_gated_reward_boost"] * 4
+    bound = math.floor(10**11 / growth)
+    rewards = values["world.dist.reward_funds_cents"]
+    for name in KNOB_PARAMETERS:
+        if name in rewards:
+            rewards[name] = min(rewards[name], bound)
+
+
+def _bound_deadlines(values: dict[str, Any]) -> None:
+    """Makes deadlines shorter where the latest would be later than year 9999."""
+    prestige = _highest_prestige(values)
+    quantity = _largest(values["world.dist.required_qty"])
+    work = len(DOMAINS) * max(
+        values["world.min_task_qty"], quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))
+    )
+    most_days = 10**6
+    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], work / most_days)
+
+
+def _nested(values: dict[str, Any]) -> dict[str, Any]:
+    """Returns nested tables for values by dotted key."""
+    tables: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, name = key.split(".")
+        table = _table(tables, path)
+        table[name] = value
+    return tables
+
+
+def _table(tables: dict[str, Any], path: Iterable[str]) -> dict[str, Any]:
+    """Returns the table at a path, made where it is missing."""
+    for part in path:
+        tables = tables.setdefault(part, {})
+    return tables
+
+
+# ---- states that differ only in what an agent must not see
+
+HIDDEN_FIELDS: Final = {
+    "Client": ("loyalty_milli", "reward_multiplier_milli"),
+    "Task": ("completion_us", "milestone_us"),
+    "State": ("run_seed", "slot_accepts"),
+}
+"""The fields that are hidden, by type; the docstrings of ``ycbench_env.types.state`` mark the same ones."""
+
+HIDDEN_UNLESS: Final = {"skill_rates_visible": {"Employee": ("rates_e4",)}}
+"""The fields that are hidden unless a setting of ``[world]`` is true, by setting and type; marked likewise."""
+
+_LOYALTIES: Final = st.integers(-1_000, 1_000)
+_MULTIPLIERS: Final = st.integers(700, 2_500)
+_SEEDS: Final = st.integers(0, 2**63)
+_ACCEPTS: Final = st.integers(0, 5)
+_RATES: Final = st.integers(0, 200_000) | st.integers(0, 10**12)  # usual ones, and those of worlds without a cap
+
+
+@st.composite
+def with_other_hidden_fields(draw: st.DrawFn, state: State) -> State:
+    """Draws a state that equals another one in everything that an agent may see.
+
+    Loyalties and reward multipliers of all clients, the run seed, the counts of the slots and the forecasts of active
+    tasks, none of which is due, are drawn anew; where skills are hidden, so are the rates of the staff.
+
+    Args:
+        draw: Given by Hypothesis.
+        state: The state to start from.
+    """
+    counts = st.lists(_ACCEPTS, min_size=len(state.slot_accepts), max_size=len(state.slot_accepts))
+    return evolve(
+        state,
+        run_seed=draw(_SEEDS),
+        slot_accepts=tuple(draw(counts)),
+        clients=tuple(draw(_other_client(client)) for client in state.clients),
+        tasks=tuple(draw(_other_forecasts(state, task)) for task in state.tasks),
+        employees=state.employees if state.config.world.skill_rates_visible else draw(_other_staff(state)),
+    )
+
+
+@st.composite
+def with_other_rates(draw: st.DrawFn, state: State) -> State:
+    """Draws a state whose staff has other rates, and whose active tasks have other forecasts, none of which is due.
+
+    An agent may see the difference only where ``skill_rates_visible`` is true.
+    """
+    tasks = tuple(draw(_other_forecasts(state, task)) for task in state.tasks)
+    return evolve(state, employees=draw(_other_staff(state)), tasks=tasks)
+
+
+def reshuffled_clients(state: State) -> st.SearchStrategy[State]:
+    """Draws a state with the clients in another order of the world, which decides what the market is made of."""
+    return st.permutations(state.clients).map(lambda clients: evolve(state, clients=tuple(clients)))
+
+
+@st.composite
+def _other_staff(draw: st.DrawFn, state: State) -> tuple[Employee, ...]:
+    return tuple(
+        evolve(employee, rates_e4=tuple(draw(_RATES) for _ in employee.rates_e4)) for employee in state.employees
+    )
+
+
+@st.composite
+def _other_client(draw: st.DrawFn, client: Client) -> Client:
+    return evolve(client, loyalty_milli=draw(_LOYALTIES), reward_multiplier_milli=draw(_MULTIPLIERS))
+
+
+@st.composite
+def _other_forecasts(draw: st.DrawFn, state: State, task: Task) -> Task:
+    if task.status != "active":
+        return task
+    later = st.none() | st.integers(state.now_us + 1, state.calendar.horizon_us)
+    return evolve(task, completion_us=draw(later), milestone_us=draw(later))
