@@ -106,7 +106,7 @@ def test_ctrl_c_in_a_piped_game_prints_the_summary() -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    for arguments in (["config", "show"], ["--help"]):
+    for arguments in (["config", "show"], ["run", "--max-turns", "1", "--quiet"], ["--help"]):
         command = [*PROGRAM, *arguments]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN) as process:
             assert process.stdout is not None

@@ -462,7 +462,7 @@ def runs_in(folders: Sequence[Path], command: str) -> Iterator[Run]:
         found = [folder] if own else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
         if not found:
             got = f"a folder without {RUN_FILE}" if folder.is_dir() else "not a directory"
-            msg = f"{folder}: got {got}, expected the folder of a run, or one with runs in it"
+            msg = f"{folder}: {got}, expected the folder of a run, or one with runs in it"
             raise UsageError(msg)
         yield from (read_run(each) for each in found)
 
