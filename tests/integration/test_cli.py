@@ -163,7 +163,7 @@ def test_a_missing_extra_is_one_line_that_names_it(library: str, words: list[str
     done = run_without(library, words, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.count("\n") == 1
-    assert f"[{extra}]'" in done.stderr
+    assert f"pip install '.[{extra}]'" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["configs"]
 
 
