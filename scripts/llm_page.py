@@ -75,7 +75,7 @@ def _configured() -> dict[str, str]:
         value = getattr(base.agent, field.name)
         other = 0.5 if isinstance(value, float) and value <= 1 and value != 0.5 else value + 1  # noqa: PLR2004 -- any other
         changed = load_config(base, overrides={"agent": {field.name: other}}, environ={})
-        found |= dict.fromkeys(_differing(base, changed), field.name)
+        found |= dict.fromkeys(_differing(base, changed), str(field.name))
     return found
 
 

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.slow
 
 TURNS = int(os.environ.get("REAL_MODEL_TURNS", "20"))
 STYLES = os.environ.get("REAL_MODEL_STYLES", "constrained").split()
-UNDISTURBED_TURNS = 5
+UNDISTURBED_TURNS = 4
 KILLED_AFTER = 3
-WINDOW = 5
+WINDOW = 3
 CONTEXT_TOKENS = 8192
 
 GRAMMAR = r"""

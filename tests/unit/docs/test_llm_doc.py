@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import attrs
@@ -163,7 +163,7 @@ def test_what_is_tried_without_a_key_prints_what_the_page_says(programs: Path, f
 
 
 @contextlib.contextmanager
-def serving(line: str, programs: Path, folder: Path) -> Iterator[str]:
+def serving(line: str, programs: Path, folder: Path) -> Generator[str]:
     """The address of the server that a line starts, on a free port."""
     free = re.sub(r"--port \d+", "--port 0", line)
     assert free != line

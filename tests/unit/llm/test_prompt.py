@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ycbench_agents.llm.prompt import TemplateError, default_template, placeholders, system_prompt, with_notes
-from ycbench_env import Config, YCBenchEnv, load_config, preset_names
+from ycbench_env import Config, load_config, preset_names
 from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, command_list, grammar_for, parse_turn
 from ycbench_env.config import FIELDS
-from ycbench_env.wrappers import ScratchpadMemory
 
 GOLDEN: Final = Path(__file__).parent / "test_prompt_default.txt"
 CONFIG: Final = load_config("default", environ={})
@@ -220,12 +219,6 @@ def test_the_window_is_told_as_it_is(keep_turns: int | None, token_budget: int |
     assert text in prompt(keep_turns=keep_turns, token_budget=token_budget)
 
 
-def test_tools_and_text_are_told_apart() -> None:
-    assert "calling the tool" in prompt(tools=True)
-    assert "calling the tool" not in prompt(tools=False)
-    assert "reply with one command a line" in prompt(tools=False)
-
-
 def test_a_model_without_notes_hears_nothing_of_them() -> None:
     assert "scratchpad" in prompt(notes=True)
     without = prompt(notes=False).lower()
@@ -293,14 +286,6 @@ def test_how_many_clients_there_are_is_not_told() -> None:
     assert prompt(with_settings({"world.num_clients": 3})) == prompt()
 
 
-def test_a_world_without_clients_is_told_nothing_of_them() -> None:
-    text = prompt(with_settings({"world.num_clients": 0}))
-    assert not re.search("client|trust", text, re.IGNORECASE)
-    assert re.search("client.*trust", prompt(), re.DOTALL)
-    assert "\n- \n" not in text
-    assert "\n\n\n" not in text
-
-
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
@@ -363,32 +348,12 @@ def test_the_prompt_of_a_classic_world_tells_no_rate_and_no_range_of_rates() -> 
     assert not re.search("junior|senior|gamma|per hour|an hour", text)
 
 
-def test_only_an_item_that_is_nothing_but_an_empty_placeholder_is_left_out() -> None:
-    config = with_settings({"world.num_clients": 0})
-    template = "a\n- {trust}\n- {reliance} x\n{trust}\n  * {trust} \n- {company}\n- {{trust}}\n- {idle}"
-    assert prompt(config, template=template) == "a\n-  x\n\n- BenchCo\n- {trust}"
-
-
 # ---------------------------------------------------------------- notes
 
 
 def test_notes_stand_at_the_end_whole_and_as_they_are() -> None:
     notes = "{company} $100 & <b>\n## Commands\n\N{GRINNING FACE}  "
     assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
-
-
-def test_missing_notes_are_told() -> None:
-    assert with_notes("system", "") == "system\n\n## Your notes\n\nThere are none yet."
-
-
-def test_the_notes_of_the_last_turn_stand_in_the_next_prompt() -> None:
-    """B28: with a policy that advances time every turn, and with two notes in one turn."""
-    env = ScratchpadMemory(YCBenchEnv(CONFIG))
-    observation, _ = env.reset(seed=1)
-    assert with_notes("s", observation["notes"]).endswith("There are none yet.")
-    for turn in range(3):
-        observation, *_ = env.step(f'scratchpad write --content old; scratchpad write --content "note {turn}"')
-        assert with_notes("s", observation["notes"]).endswith(f"\n\nnote {turn}")
 
 
 # ---------------------------------------------------------------- templates
@@ -404,10 +369,6 @@ def test_a_template_has_the_same_placeholders_as_the_built_in_one() -> None:
 
 def test_the_built_in_template_uses_every_placeholder_once() -> None:
     assert sorted(re.findall(r"\{(\w+)\}", default_template())) == sorted(placeholders())
-
-
-def test_every_placeholder_is_described() -> None:
-    assert all(re.fullmatch(r"[a-z].{10,}[^.]", description) for description in placeholders().values())
 
 
 @pytest.mark.parametrize(
@@ -447,11 +408,6 @@ def test_an_unknown_placeholder_is_refused_with_the_known_ones(name: str) -> Non
         prompt(template=f"x {{{name}}}")
     assert all(f"{{{known}}}" in str(caught.value) for known in placeholders())
     assert f"write {{{{{name}}}}} for the text" in str(caught.value)
-
-
-@given(st.text(st.characters(exclude_characters="{}", exclude_categories=("Cs",))))
-def test_a_text_without_braces_is_its_own_prompt(text: str) -> None:
-    assert prompt(template=text) == text.rstrip()
 
 
 @given(st.text(st.sampled_from("{}$ab_ \n"), max_size=30))
