@@ -19,8 +19,8 @@ from ycbench_agents import make_policy, rollout
 from ycbench_agents.evaluation.figures import story
 from ycbench_agents.evaluation.published import published
 from ycbench_agents.figure import png_of
-from ycbench_agents.planner import load_plan, upper_bound
-from ycbench_env import Config, YCBenchEnv, load_config
+from ycbench_agents.planner import MOST_ACCEPTS_A_SLOT, Foresight, load_plan, replay_plan, upper_bound
+from ycbench_env import Config, YCBenchEnv, initial_state, load_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,11 +78,13 @@ def measured() -> Scores:
         "bound_for_accepts_cents",
         "funds_dollars",
         "sweeps",
+        "honest",
     )
     scores: Scores = {"seeds": list(SEEDS), **{name: {} for name in tables}}
     for preset in PRESETS:
         for limit in LIMITS:
             _measure_case(scores, preset, limit)
+        scores["honest"][preset] = _honest(preset)
         scores["sweeps"][preset] = [_sweep(preset, first, last) for first, last in SWEEPS]
     return scores
 
@@ -105,6 +107,32 @@ def _measure_case(scores: Scores, preset: str, limit: int) -> None:
     ]
     if (preset, limit) == ("reference", 0):  # the rules of the published scores
         scores["funds_dollars"] = {name: _mean_curve(some) for name, some in played.items()}
+
+
+def honest_plan_path(preset: str, seed: int) -> Path:
+    """Return where the planner's best plan lies that dispatches all it accepts."""
+    return PLANS / f"{preset}-honest-seed{seed}.plan.gz"
+
+
+def _honest(preset: str) -> Scores:
+    """Return what the honest game brings: plans that dispatch all, bounds, and play where dispatch refills a slot."""
+    config = configured(preset, 0)
+    strict = load_config(preset, overrides={"world": {"refill_at": "dispatch"}}, environ={})
+    markets = {seed: Foresight(initial_state(config, seed)) for seed in SEEDS}
+    accepts = MOST_ACCEPTS_A_SLOT * config.world.num_market_tasks
+    return {
+        "planner": [replay_plan(config, honest_plan_path(preset, seed)) for seed in SEEDS],
+        "completes_all_bound": [
+            upper_bound(config, seed, most_unfinished=0, foresight=markets[seed]).cents for seed in SEEDS
+        ],
+        "accepts_bound": [
+            upper_bound(config, seed, most_accepts=accepts, foresight=markets[seed]).cents for seed in SEEDS
+        ],
+        "refill_at_dispatch": {
+            name: [_played(strict, make_policy(name), seed).final_funds_cents for seed in SEEDS]
+            for name in ("greedy", "expert", "market_roller")
+        },
+    }
 
 
 def case_name(preset: str, limit: int) -> str:
@@ -190,7 +218,33 @@ def updated(page: str, scores: Scores) -> str:
 def tables(scores: Scores) -> dict[str, str]:
     """Return each table by the title in the comment before it."""
     made = {f"scores {preset}": _score_table(scores, preset) for preset in PRESETS}
-    return {**made, "gaps": _gap_table(scores), "sweeps": _sweep_table(scores)}
+    return {**made, "gaps": _gap_table(scores), "honest": _honest_table(scores), "sweeps": _sweep_table(scores)}
+
+
+def _honest_table(scores: Scores) -> str:
+    """Return, for each preset and seed, the honest planner, play where dispatch refills a slot, and both bounds."""
+    heads = (
+        "preset",
+        "seed",
+        "honest planner",
+        "`expert`",
+        "`greedy`",
+        "`market_roller`",
+        "completes all",
+        "999 a slot",
+    )
+    rows = [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+    for preset, honest in scores["honest"].items():
+        strict = honest["refill_at_dispatch"]
+        columns = (
+            honest["planner"],
+            *(strict[name] for name in ("expert", "greedy", "market_roller")),
+            honest["completes_all_bound"],
+            honest["accepts_bound"],
+        )
+        for seed, *cells in zip(scores["seeds"], *columns, strict=True):
+            rows.append(f"| {preset} | {seed} | {' | '.join(map(_dollars, cells))} |")
+    return "\n".join(rows) + "\n"
 
 
 def _score_table(scores: Scores, preset: str) -> str:

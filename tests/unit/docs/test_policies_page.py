@@ -9,10 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import attrs
 import pytest
 
 from ycbench_agents import policy_names
 from ycbench_agents.planner import load_plan, replay_plan, upper_bound
+from ycbench_env import load_config
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -34,7 +36,7 @@ def scores(script: ModuleType) -> dict[str, Any]:
     return json.loads(script.MEASURED.read_text(encoding="utf-8"))
 
 
-def test_the_tables_are_what_was_measured(script: ModuleType, scores: dict[str, Any]) -> None:
+def test_tables_are_what_was_measured(script: ModuleType, scores: dict[str, Any]) -> None:
     page = script.PAGE.read_text(encoding="utf-8")
     assert script.updated(page, scores) == page, "run scripts/policies_page.py write"
 
@@ -44,7 +46,7 @@ def test_every_policy_has_a_place_on_the_page(script: ModuleType) -> None:
     assert [name for name in policy_names() if f"`{name}`" not in page] == []
 
 
-def test_every_example_gives_what_the_page_says(script: ModuleType) -> None:
+def test_examples_give_what_the_page_says(script: ModuleType) -> None:
     examples = re.findall(r"^```python\n(.*?)^```$", script.PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(examples) > 1
     for example in examples:
@@ -55,8 +57,9 @@ def test_every_example_gives_what_the_page_says(script: ModuleType) -> None:
         assert repr(eval(expression, names)) == value.strip()  # noqa: S307 -- as above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_scores_are_played_again_to_the_cent(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+def test_scores_replay_to_the_cent(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
     for limit, names in ((0, script.POLICIES), (8, ("expert",))):
         config, measured = (
             script.configured(preset, limit),
@@ -68,8 +71,9 @@ def test_scores_are_played_again_to_the_cent(script: ModuleType, scores: dict[st
                 assert (name, funds) == (name, measured[name][0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_a_plan_replays_to_its_score_and_stays_below_both_bounds(
+def test_plan_replays_below_both_bounds(
     script: ModuleType, scores: dict[str, Any], preset: str
 ) -> None:
     config, case = script.configured(preset, 8), script.case_name(preset, 8)
@@ -80,13 +84,30 @@ def test_a_plan_replays_to_its_score_and_stays_below_both_bounds(
     assert funds < upper_bound(config, 3, most_accepts=accepts).cents == scores["bound_for_accepts_cents"][case][2]
 
 
-def test_what_must_hold_holds_in_what_was_measured(scores: dict[str, Any]) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["default", "reference"])
+def test_honest_plan_replays_where_dispatch_refills(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+    found = load_plan(script.honest_plan_path(preset, 3))
+    commands = "\n".join(found.turns)
+    assert commands.count("task accept") == commands.count("task dispatch")
+    strict = load_config(preset, overrides={"world": {"refill_at": "dispatch"}}, environ={})
+    funds = replay_plan(strict, attrs.evolve(found, config_digest=strict.digest()))
+    assert funds == scores["honest"][preset]["planner"][2]
+
+
+def test_measured_scores_keep_their_order(scores: dict[str, Any]) -> None:
     for preset, least in (("default", 280_000_000), ("reference", 370_000_000)):
         funds = scores["final_funds_cents"][f"{preset}, max_open_tasks none"]
         bounds = scores["bound_cents"][f"{preset}, max_open_tasks none"]
         assert sum(funds["expert"]) >= 3 * least
         for expert, planner, bound in zip(funds["expert"], funds["planner"], bounds, strict=True):
             assert expert * 1.1 <= planner < bound
+        honest = scores["honest"][preset]
+        strict = honest["refill_at_dispatch"]
+        assert all(map(int.__lt__, honest["planner"], honest["completes_all_bound"]))
+        assert all(map(int.__lt__, honest["completes_all_bound"], honest["accepts_bound"]))
+        # The loophole is closed: rolling the market is worth nothing.
+        assert all(map(int.__lt__, strict["market_roller"], strict["expert"]))
         first, second = scores["sweeps"][preset]
         assert first["bankrupt"] == second["bankrupt"] == 0
         assert second["mean_cents"] == pytest.approx(first["mean_cents"], rel=0.05)
