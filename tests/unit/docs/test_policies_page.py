@@ -73,9 +73,7 @@ def test_scores_replay_to_the_cent(script: ModuleType, scores: dict[str, Any], p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_plan_replays_below_both_bounds(
-    script: ModuleType, scores: dict[str, Any], preset: str
-) -> None:
+def test_plan_replays_below_both_bounds(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
     config, case = script.configured(preset, 8), script.case_name(preset, 8)
     funds = replay_plan(config, load_plan(script.plan_path(preset, 8, 3)))
     accepts = scores["planner_accepts"][case][2]
