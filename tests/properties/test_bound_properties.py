@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def _succeeded(config: Config, seed: int, turns: list[str]) -> int:
     return sum(task.status == "completed_success" for task in env.get_state().tasks)
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(
     st.integers(1, 4),

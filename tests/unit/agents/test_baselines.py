@@ -311,6 +311,7 @@ def test_every_command_can_be_read_and_the_year_ends_in_small_worlds(name: str, 
         assert bool(completions(trajectory)) == (world not in {"nobody", "empty market"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 def test_staff_with_hidden_rates_counts_as_equal(name: str) -> None:
     trajectory = rollout(Hiding(YCBenchEnv()), POLICIES[name](), 1)

@@ -52,6 +52,7 @@ def test_the_tiny_world_is_solved_to_within_one_task() -> None:
     assert 0 <= bound.cents - found.final_funds_cents < 2 * 1_000_000
 
 
+@pytest.mark.slow
 def test_equal_numbers_of_rollouts_give_equal_plans() -> None:
     config = small()
     first = plan(config, 1, budget_rollouts=8, most_passes=20)
@@ -198,6 +199,7 @@ def test_strange_worlds_are_planned_too(config: Config) -> None:
     assert upper_bound(config, 1).cents >= found.final_funds_cents
 
 
+@pytest.mark.slow
 def test_drawn_and_changed_weights_give_courses_that_replay() -> None:
     config, rng = small(max_open_tasks=5), random.Random(9)
     shared = game(config)
