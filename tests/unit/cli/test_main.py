@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import typing
 from pathlib import Path
 
@@ -175,3 +176,8 @@ def test_export_writes_into_devices_and_through_links(tmp_path: Path, capsys: py
     assert Path(os.devnull).is_char_device()
     printed = [line for line in capsys.readouterr().out.splitlines(keepends=True) if line.startswith("{")]
     assert "".join(printed) == target.read_text(encoding="ascii")
+
+
+def test_the_page_lists_every_command() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `ycbench (\w+)`", page, re.MULTILINE)) == sorted([*COMMANDS, "config"])
