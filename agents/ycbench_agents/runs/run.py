@@ -375,7 +375,7 @@ class Run:
 
 def version() -> str:
     """Return the version of ycbench-env, "unknown" without metadata of the package."""
-    return str(getattr(ycbench_env, "__version__", None) or _version_of("ycbench-env") or "unknown")
+    return ycbench_env.__version__
 
 
 def _version_of(package: str) -> str | None:

@@ -47,9 +47,8 @@ class Hangs(Fine):
 
 class EatsMemory(Fine):
     def act(self, observation):
-        hoard = []
-        while True:
-            hoard.append(numpy.empty(2**27))
+        self.hoard = [numpy.empty(2**27) for _ in range(5)]  # 5 GiB of address space
+        return "sim resume"
 
 
 class Exits(Fine):
