@@ -9,7 +9,7 @@ import pytest
 distributed = pytest.importorskip("distributed")
 
 if TYPE_CHECKING:
-    from conftest import Field
+    from tests.cluster.conftest import Field
 
 
 def test_a_suite_is_played_by_dask_as_by_processes_and_a_worker_that_ends_costs_one_episode(field: Field) -> None:

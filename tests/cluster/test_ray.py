@@ -12,7 +12,7 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told that thi
 ray = pytest.importorskip("ray")
 
 if TYPE_CHECKING:
-    from conftest import Field
+    from tests.cluster.conftest import Field
 
 
 @pytest.fixture
