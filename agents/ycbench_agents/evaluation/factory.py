@@ -23,7 +23,6 @@ __all__ = [
     "build_policy",
     "has_own_code",
     "model_player",
-    "recorded_policy",
     "replaying_policy",
     "require_trust",
     "waits_for_answers",
@@ -188,20 +187,6 @@ def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> Non
             f"{' '.join(needed)}"
         )
         raise PolicyError(msg)
-
-
-def recorded_policy(run: Run, trusted: Trusted) -> Policy:
-    """Return a policy like the one that played a run, to go on with it.
-
-    Raises:
-        PolicyError: It cannot be made again, or something has to be repeated.
-    """
-    require_trust(run.identity, trusted, run.folder)
-    try:
-        return build_policy(run.identity, trusted.headers)
-    except (TypeError, ValueError) as error:
-        msg = f"{run.folder}: its policy {run.identity.policy!r} cannot be made again: {error}"
-        raise PolicyError(msg) from None
 
 
 def replaying_policy(run: Run, trusted: Trusted) -> Policy | None:

@@ -22,6 +22,8 @@ import pytest
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation import Evaluation, Progress, SuiteError, leaderboard, play_suite, read_evaluation
 from ycbench_agents.evaluation import workers as workers_module
+from ycbench_agents.evaluation.evaluate import resume_evaluation
+from ycbench_agents.evaluation.factory import Trusted
 from ycbench_agents.evaluation.results import Episode, planned_episodes
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.evaluation.workers import BackendName, Job, WorkersError, play_job
@@ -543,3 +545,10 @@ def test_unfinished_runs_of_a_model_are_resumed_not_begun_anew(
         play_suite({**small, "policies": [{"name": "llm"}]}, tmp_path / "e")
     with pytest.raises(SuiteError, match="policy 'llm': "):
         play_suite({**small, "policies": [{**row, "parameters": {"keep_turns": "x"}}]}, tmp_path / "e")
+
+
+def test_resume_refuses_an_evaluation_of_another_version(played: Evaluation) -> None:
+    path = played.folder / "suite.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "version": "0.0.1"}))
+    with pytest.raises(RunError, match=r"was begun by ycbench-env 0\.0\.1"):
+        resume_evaluation(played.folder, Trusted())
