@@ -7,100 +7,74 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import attrs
+from pages import DOCS, table, write
 
 from ycbench_env import YCBenchEnv
 from ycbench_env.actions import DEFAULT_GRAMMAR
 from ycbench_env.vocabulary import DOMAINS, LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 from ycbench_env.wrappers import ScratchpadMemory
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "answers.md"
+PAGE: Final = DOCS / "answers.md"
 
-Say: TypeAlias = Callable[[str], Any]
-"""Gives a command and returns its answer."""
+Answers: TypeAlias = dict[str, list[tuple[str, Mapping[str, object]]]]
+"""Each command given and its answer, or the event it caused, by the title of their table."""
 
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "text", list: "list", dict: "object"}
 _CELL: Final = 60  # characters
-_CENTS: Final = "cents"
-_TIME: Final = "time, ISO 8601"
-_TASK: Final = "id of a task"
-_LEVEL: Final = "level, 3 places"
-_QUANTITY: Final = "work, 4 places"
-# Patterns of keys; the first that fits counts.
-_UNITS: Final = {
-    "error": "what was wrong, and what would be right",
-    "help": "lines",
-    "*status": f"market, {', '.join(OWN_STATUSES)}",
-    "employees[].tier": ", ".join(TIERS),
-    "clients[].tier": "Standard, Premium, Enterprise",
-    "*category": ", ".join(LEDGER_CATEGORIES),
-    "*ref_type": "task, employee",
-    "*ref_id": "id of a task, name of an employee",
-    "type": "which event it is",
-    "checkpoint_event_type": "type of the last event",
-    "terminal_reason": "bankruptcy, horizon_end",
-    "*].domain": ", ".join(DOMAINS),
-    "*specialties[]": ", ".join(DOMAINS),
-    "*active_tasks[]": _TASK,
-    "*task_id": _TASK,
-    "*title": "the same as the id",
-    "*month_start": "day, ISO 8601",
-    "*_at": _TIME,
-    "*_time": _TIME,
-    "*deadline": _TIME,
-    "horizon_end": _TIME,
-    "next_payroll": _TIME,
-    "deadline_margin": "hours of the calendar",
-    "prestige.<domain>": _LEVEL,
-    "prestige_changes.<domain>.delta": "level lost, 3 places",
-    "prestige_changes.*": _LEVEL,
-    "cancel_penalty_per_domain": _LEVEL,
-    "*prestige_delta": _LEVEL,
-    "*trust_level": _LEVEL,
-    "*trust_delta": _LEVEL,
-    "*required_prestige": "level",
-    "*required_trust": "level",
-    "*skill_boost_pct": "fraction, 4 places",
-    "*skill_rates.<domain>": "work in a business hour, 2 places",
-    "*progress_pct": "percent, 2 places",
-    "*failure_rate_pct": "percent, 1 place",
-    "*milestone_pct": "percent",
-    "*months_runway": "months, 2 places",
-    "*_qty": _QUANTITY,
-    "*salary_cents": "cents a month",
-    "monthly_payroll_cents": "cents a month",
-    "*cents": _CENTS,
-    "funds_delta": _CENTS,
-    "listed_reward": _CENTS,
-    "funds_after": _CENTS,
-    "balance_delta": _CENTS,
-    "count": "how many follow",
-    "total": "all that match",
-    "offset": "tasks left out",
-    "limit": "tasks at most",
-    "wake_events[]": "see Events",
-    "tasks.*": "tasks",
-    "*tasks_succeeded": "tasks",
-    "*tasks_failed": "tasks",
-    "employees": "employees",
-    "assignment_count": "employees",
-    "employees_assigned": "employees",
-    "*_assigned[]": "name of an employee",
-    "assigned_employees[]": "name of an employee",
-    "*].employee": "name of an employee",
-    "employees[].name": "name of an employee",
-    "clients[].name": "name of a client",
-    "*client_name": "name of a client",
-    "company_name": "as configured",
-    "reason": "as given",
-    "content": "the notes",
-    "events_processed": "events",
-    "payrolls_applied": "payrolls",
-}
+_DOMAINS: Final = ", ".join(DOMAINS)
+# Unit, or words that may stand there, and patterns of its keys; the first that fits counts.
+_UNITS: Final = (
+    ("what was wrong, and what would be right", "error"),
+    ("lines", "help"),
+    (f"market, {', '.join(OWN_STATUSES)}", "*status"),
+    (", ".join(TIERS), "employees[].tier"),
+    ("Standard, Premium, Enterprise", "clients[].tier"),
+    (", ".join(LEDGER_CATEGORIES), "*category"),
+    ("task, employee", "*ref_type"),
+    ("id of a task, name of an employee", "*ref_id"),
+    ("which event it is", "type"),
+    ("type of the last event", "checkpoint_event_type"),
+    ("bankruptcy, horizon_end", "terminal_reason"),
+    (_DOMAINS, "*].domain *specialties[]"),
+    ("id of a task", "*active_tasks[] *task_id"),
+    ("the same as the id", "*title"),
+    ("day, ISO 8601", "*month_start"),
+    ("time, ISO 8601", "*_at *_time *deadline horizon_end next_payroll"),
+    ("hours of the calendar", "deadline_margin"),
+    ("level lost, 3 places", "prestige_changes.<domain>.delta"),
+    (
+        "level, 3 places",
+        "prestige.<domain> prestige_changes.* cancel_penalty_per_domain *prestige_delta *trust_level *trust_delta",
+    ),
+    ("level", "*required_prestige *required_trust"),
+    ("fraction, 4 places", "*skill_boost_pct"),
+    ("work in a business hour, 2 places", "*skill_rates.<domain>"),
+    ("percent, 2 places", "*progress_pct"),
+    ("percent, 1 place", "*failure_rate_pct"),
+    ("percent", "*milestone_pct"),
+    ("months, 2 places", "*months_runway"),
+    ("work, 4 places", "*_qty"),
+    ("cents a month", "*salary_cents monthly_payroll_cents"),
+    ("cents", "*cents funds_delta listed_reward funds_after balance_delta"),
+    ("how many follow", "count"),
+    ("all that match", "total"),
+    ("tasks left out", "offset"),
+    ("tasks at most", "limit"),
+    ("see Events", "wake_events[]"),
+    ("tasks", "tasks.* *tasks_succeeded *tasks_failed"),
+    ("employees", "employees assignment_count employees_assigned"),
+    ("name of an employee", "*_assigned[] assigned_employees[] *].employee employees[].name"),
+    ("name of a client", "clients[].name *client_name"),
+    ("as configured", "company_name"),
+    ("as given", "reason"),
+    ("the notes", "content"),
+    ("events", "events_processed"),
+    ("payrolls", "payrolls_applied"),
+)
 _PREAMBLE: Final = """# What is answered
 
 <!-- Made by scripts/answers_page.py from answers that the environment gave; change it, or the answers. -->
@@ -117,55 +91,10 @@ In a world without clients (`num_clients = 0`) every `client_name` is null, ever
 """
 
 
-@attrs.define
-class _Section:
-    """What was answered to one kind of command, or told of one kind of event.
+_EVENTS: Final = """## Events
 
-    Attributes:
-        types: The types of each path, in the order seen.
-        told: The command and the values of the answer that tells most; all examples are from that one.
-    """
-
-    types: dict[str, dict[str, None]] = attrs.field(factory=dict[str, dict[str, None]])
-    told: tuple[str, dict[str, object]] = ("", {})
-
-    def add(self, command: str, answer: Mapping[str, object]) -> None:
-        """Take one more answer in."""
-        values: dict[str, object] = {}
-        for path, value in _leaves(answer, ""):
-            self.types.setdefault(path, {})["null" if value is None else _TYPES[type(value)]] = None
-            values.setdefault(path, value)
-        if not self.told[0] or _weight(values) > _weight(self.told[1]):
-            self.told = (command, values)
-
-
-def _weight(values: Mapping[str, object]) -> int:
-    """Return how many values tell something."""
-    return sum(value not in (None, "", 0) for value in values.values())
-
-
-def _leaves(answer: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
-    """Yield each path of an answer with its value; one path for all domains, and one for all items of a list."""
-    for name, value in answer.items():
-        path = prefix + ("<domain>" if name in DOMAINS else name)
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{path}.")
-        elif isinstance(value, list):
-            yield from _items(path, value)
-        else:
-            yield path, value
-
-
-def _items(path: str, items: list[Any]) -> Iterator[tuple[str, object]]:
-    """Yield the paths of a list's items."""
-    if path.endswith("wake_events"):
-        yield f"{path}[]", {}
-        return
-    for item in items:
-        if isinstance(item, dict):
-            yield from _leaves(item, f"{path}[].")
-        else:
-            yield f"{path}[]", item
+What happened while time passed is told in the answer to `sim resume` and in `info["events"]` of the turn.
+"""
 
 
 def answers_page() -> str:
@@ -174,35 +103,28 @@ def answers_page() -> str:
     Raises:
         ValueError: A command was refused, or a key has no unit; the message names it.
     """
-    answers, events = _Collected(), _Collected()
+    answers: Answers = {}
+    events: Answers = {}
     for play in (_play_contracts, _play_to_the_horizon, _ask_without_staff):
         play(answers, events)
     names = [spec.name for spec in DEFAULT_GRAMMAR.commands]
-    parts = [_PREAMBLE, *[_text(f"## `{name}`", answers.sections[name]) for name in names]]
-    parts += [_text("## Help", answers.sections["help"]), _text("## A refusal", answers.sections["refusal"]), _EVENTS]
-    parts += [_text(f"### `{name}`", section) for name, section in events.sections.items()]
-    return "\n".join(parts)
+    return "\n".join(
+        [
+            _PREAMBLE,
+            *(_section(f"## `{name}`", answers[name]) for name in names),
+            _section("## Help", answers["help"]),
+            _section("## A refusal", answers["refusal"]),
+            _EVENTS,
+            *(_section(f"### `{name}`", told) for name, told in events.items()),
+        ]
+    )
 
 
-_EVENTS: Final = """## Events
-
-What happened while time passed is told in the answer to `sim resume` and in `info["events"]` of the turn.
-"""
+# ---- three episodes
 
 
-@attrs.define
-class _Collected:
-    """Sections by their name."""
-
-    sections: dict[str, _Section] = attrs.field(factory=dict[str, _Section])
-
-    def add(self, name: str, command: str, answer: Mapping[str, object]) -> None:
-        """Take an answer in."""
-        self.sections.setdefault(name, _Section()).add(command, answer)
-
-
-def _player(world: Mapping[str, object], answers: _Collected, events: _Collected) -> Say:
-    """Return what gives commands to a world with some settings of its own, each as a turn, and keeps what it says."""
+def _commander(world: Mapping[str, object], answers: Answers, events: Answers) -> Callable[[str], Any]:
+    """Return a function that plays a command as a turn of its own, keeps its answer and events, and returns it."""
     loop = {"auto_advance_after_turns": 0}  # so that questions make no time pass
     env = ScratchpadMemory(YCBenchEnv({"world": world, "loop": loop}))
     env.reset(seed=1)
@@ -212,18 +134,18 @@ def _player(world: Mapping[str, object], answers: _Collected, events: _Collected
         (result,) = info["results"]
         words = command.split()
         name = "refusal" if not result["ok"] else "help" if "--help" in words else " ".join(words[:2])
-        answers.add(name, command, result["output"])
+        answers.setdefault(name, []).append((command, result["output"]))
         for event in info["events"]:
-            events.add(event["type"], command, event)
+            events.setdefault(event["type"], []).append((command, event))
         return result["output"]
 
     return say
 
 
-def _play_contracts(answers: _Collected, events: _Collected) -> None:
+def _play_contracts(answers: Answers, events: Answers) -> None:
     """Take three tasks: one is done in time, one is late, one is given up; ask everything on the way."""
     world = {"task_progress_milestones": [0.5], "initial_funds_cents": 10**8, "initial_prestige_level": 2.0}
-    say = _player(world, answers, events)
+    say = _commander(world, answers, events)
     say("company status")
     say("employee list")
     offers = [task["task_id"] for task in say("market browse --limit 3")["tasks"]]
@@ -247,11 +169,11 @@ def _play_contracts(answers: _Collected, events: _Collected) -> None:
     say("task accept --task-id Task-404")
 
 
-def _play_to_the_horizon(answers: _Collected, events: _Collected) -> None:
+def _play_to_the_horizon(answers: Answers, events: Answers) -> None:
     """Work on one task that never ends, and ask after the last payroll."""
     quantity = {"type": "constant", "value": 100_000}
     world = {"initial_funds_cents": 10**9, "dist": {"required_qty": quantity}}
-    say = _player(world, answers, events)
+    say = _commander(world, answers, events)
     task_id = say("market browse --limit 1")["tasks"][0]["task_id"]
     say(f"task accept --task-id {task_id}")
     say(f"task assign --task-id {task_id} --employees Emp_1")
@@ -261,37 +183,59 @@ def _play_to_the_horizon(answers: _Collected, events: _Collected) -> None:
     say("sim resume")
 
 
-def _ask_without_staff(answers: _Collected, events: _Collected) -> None:
+def _ask_without_staff(answers: Answers, events: Answers) -> None:
     """Ask a company without payroll how long its money lasts."""
-    _player({"num_employees": 0}, answers, events)("company status")
+    _commander({"num_employees": 0}, answers, events)("company status")
 
 
-def _text(heading: str, section: _Section) -> str:
-    """Return a section of the page."""
-    command, values = section.told
+# ---- their tables
+
+
+def _section(heading: str, told: list[tuple[str, Mapping[str, object]]]) -> str:
+    """Return a heading and the table of all keys seen, with the values of the answer that has most of them."""
+    types: dict[str, dict[str, None]] = {}
+    examples: list[tuple[str, dict[str, object]]] = []
+    for command, answer in told:
+        values: dict[str, object] = {}
+        for path, value in _leaves(answer, ""):
+            types.setdefault(path, {})["null" if value is None else _TYPES[type(value)]] = None
+            values.setdefault(path, value)
+        examples.append((command, values))
+    command, values = max(examples, key=lambda each: sum(value not in (None, "", 0) for value in each[1].values()))
+    rows: list[tuple[str, str, str, str]] = []
+    for path, found in types.items():
+        kind = " or ".join(sorted(found, key=lambda name: name == "null"))
+        rows.append((f"`{path}`", kind, _unit(path, kind), _shown(values.get(path))))
     lead = "" if heading.startswith("###") else f"Example: `{command}`\n\n"
-    rows = [
-        f"| `{path}` | {_type(types)} | {_unit(path, types)} | {_shown(values.get(path))} |"
-        for path, types in section.types.items()
-    ]
-    return "\n".join([f"{heading}\n\n{lead}| key | type | unit | example |", "|---|---|---|---|", *rows, ""])
+    return f"{heading}\n\n{lead}{table(('key', 'type', 'unit', 'example'), rows)}"
 
 
-def _type(types: Iterable[str]) -> str:
-    return " or ".join(sorted(types, key=lambda name: name == "null"))
+def _leaves(answer: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    """Yield each path of an answer with its value; one path for all domains, and one for all items of a list."""
+    for name, value in answer.items():
+        path = prefix + ("<domain>" if name in DOMAINS else name)
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{path}.")
+        elif not isinstance(value, list):
+            yield path, value
+        elif name == "wake_events":
+            yield f"{path}[]", {}
+        else:
+            for item in value:
+                yield from _leaves(item, f"{path}[].") if isinstance(item, dict) else [(f"{path}[]", item)]
 
 
-def _unit(path: str, types: Iterable[str]) -> str:
+def _unit(path: str, kind: str) -> str:
     """Return the unit of a key, or the words that it may hold.
 
     Raises:
         ValueError: It has none and is no boolean.
     """
-    for pattern, unit in _UNITS.items():
-        if fnmatch.fnmatchcase(path, pattern.replace("[]", "[[]]")):
+    for unit, patterns in _UNITS:
+        if any(fnmatch.fnmatchcase(path, pattern.replace("[]", "[[]]")) for pattern in patterns.split()):
             return unit
-    if "boolean" not in types:
-        msg = f"{path} ({_type(types)}) needs a unit in _UNITS of {Path(__file__).name}"
+    if "boolean" not in kind:
+        msg = f"{path} ({kind}) needs a unit in _UNITS of {Path(__file__).name}"
         raise ValueError(msg)
     return ""
 
@@ -305,4 +249,4 @@ def _shown(value: object) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(answers_page(), encoding="utf-8", newline="\n")
+    write(PAGE, answers_page())

@@ -8,41 +8,33 @@ from it, or remove the file, what is to be measured anew.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import statistics
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from pages import DOCS, dollars, table, update, write
 
 from ycbench_agents import make_policy, policy_seed, rollout
+from ycbench_agents.figure import COLOURS, figure_style, label_ends, png_of
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_env import YCBenchEnv, load_config
 from ycbench_env.vocabulary import DOMAINS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from matplotlib.axes import Axes
-
-ROOT: Final = Path(__file__).resolve().parent.parent
-PAGE: Final = ROOT / "docs" / "classic.md"
-FIGURE: Final = ROOT / "docs" / "images" / "classic-estimates.png"
-MEASURED: Final = ROOT / "docs" / "data" / "classic.json"
-END: Final = "<!-- end of generated text -->\n"
+PAGE: Final = DOCS / "classic.md"
+FIGURE: Final = DOCS / "images" / "classic-estimates.png"
+MEASURED: Final = DOCS / "data" / "classic.json"
 
 PRESETS: Final = tuple(f"classic-{name}" for name in ("tutorial", "easy", "medium", "hard", "nightmare", "default"))
 SEEDS: Final = tuple(range(1, 21))
 POLICIES: Final = (
-    "idle",
-    "accept_all",
-    "random",
-    "adversary_chaser",
-    "conservative",
-    "prestige",
-    "throughput",
-    "greedy",
-    "expert",
+    *("idle", "accept_all", "random", "adversary_chaser", "conservative"),
+    *("prestige", "throughput", "greedy", "expert"),
 )
 WATCHED: Final = ("classic-hard", 1)  # the run that the figure follows
 SHOWN: Final = ("research", ("Emp_1", "Emp_2", "Emp_4", "Emp_6"))
@@ -65,7 +57,7 @@ def measure(presets: Sequence[str]) -> None:
                 cases = [(preset, name, seed) for seed in SEEDS]
                 rows = list(processes.map(_played, cases))
                 scores["results"].setdefault(preset, {})[name] = rows
-                sys.stderr.write(f"{preset} {name}: {_row(name, rows)}\n")
+                sys.stderr.write(f"{preset} {name}: {' '.join(_summary(rows))}\n")
                 _save(scores)
             if preset == WATCHED[0] and "run" not in scores:
                 scores["errors"] = _median_errors(list(processes.map(_errors, SEEDS)))
@@ -74,7 +66,7 @@ def measure(presets: Sequence[str]) -> None:
 
 
 def _save(scores: Scores) -> None:
-    MEASURED.write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8", newline="\n")
+    write(MEASURED, json.dumps(scores, indent=1) + "\n")
 
 
 def _played(case: tuple[str, str, int]) -> list[int | str | None]:
@@ -146,168 +138,96 @@ def _watched_run() -> list[list[Any]]:
 # ---- writing
 
 
-def updated(page: str, scores: Scores) -> str:
-    """Return a page with its generated parts made anew.
-
-    Raises:
-        ValueError: The page has no place for one of them.
-    """
-    for title, text in {"results": _results(scores), "convergence": _convergence(scores)}.items():
-        begin = f"<!-- generated: {title} -->\n"
-        before, found, rest = page.partition(begin)
-        _, ended, after = rest.partition(END)
-        if not found or not ended:
-            msg = f"{PAGE.name}: expected {begin.strip()} and {END.strip()} around the generated text"
-            raise ValueError(msg)
-        page = f"{before}{begin}\n{text}\n{END}{after}"
-    return page
-
-
 def _results(scores: Scores) -> str:
-    head = (
+    """Return a table for each preset; in a mean a bankrupt company counts as nothing."""
+    note = (
         "*Cut* counts the episodes that the limit of turns ended before the horizon: their company is solvent, and "
         "has not paid the payrolls that were still to come.\n"
     )
-    parts = [head]
+    parts = [note]
     for preset in PRESETS:
-        if preset in scores["results"]:
-            rows = [
-                f"| `{preset}` | mean | median | bankrupt | cut | tasks done | late |",
-                "|---|---:|---:|---:|---:|---:|---:|",
-            ]
-            played = scores["results"][preset]
-            rows += [_row(f"`{name}`", played[name]) for name in POLICIES if name in played]
-            parts.append("\n".join(rows) + "\n")
+        if played := scores["results"].get(preset):
+            rows = [[f"`{name}`", *_summary(played[name])] for name in POLICIES if name in played]
+            parts.append(table((f"`{preset}`", "mean", "median", "bankrupt", "cut", "tasks done", "late"), rows, 1))
     return "\n".join(parts)
 
 
-def _row(name: str, rows: Sequence[Sequence[Any]]) -> str:
-    funds = [row[0] for row in rows]
-    mean = statistics.mean([max(0, each) for each in funds])
-    ends = [row[1] for row in rows]
-    done, late = (statistics.mean([row[place] for row in rows]) for place in (2, 3))
-    return (
-        f"| {name} | {_dollars(mean)} | {_dollars(statistics.median(funds))} | {ends.count('bankruptcy')} "
-        f"| {ends.count('max_turns')} | {done:.0f} | {late:.1f} |"
-    )
-
-
-def _dollars(cents: float) -> str:
-    return f"{'-' if cents < 0 else ''}${abs(round(cents)) // 100:,}"
+def _summary(rows: Sequence[Sequence[Any]]) -> list[str]:
+    funds, ends, done, late = zip(*rows, strict=True)
+    return [
+        dollars(statistics.mean([max(0, each) for each in funds])),
+        dollars(statistics.median(funds)),
+        str(ends.count("bankruptcy")),
+        str(ends.count("max_turns")),
+        f"{statistics.mean(done):.0f}",
+        f"{statistics.mean(late):.1f}",
+    ]
 
 
 def _convergence(scores: Scores) -> str:
-    rows = ["| after | a quarter within | half within | three quarters within |", "|---|---:|---:|---:|"]
-    for month, quartiles in scores["errors"].items():
-        rows.append(f"| {month} | {' | '.join(f'{each:.3%}' for each in quartiles)} |")
+    rows = [[month, *(f"{each:.3%}" for each in quartiles)] for month, quartiles in scores["errors"].items()]
     return (
         f"![Estimated against true rates](images/{FIGURE.name})\n\n"
         f"Errors of the expert's estimates, as a part of the true rate, over all employees and domains of "
-        f"`{WATCHED[0]}`, seeds {SEEDS[0]} to {SEEDS[-1]}, at its last turn of each month:\n\n" + "\n".join(rows) + "\n"
+        f"`{WATCHED[0]}`, seeds {SEEDS[0]} to {SEEDS[-1]}, at its last turn of each month:\n\n"
+        + table(("after", "a quarter within", "half within", "three quarters within"), rows, 1)
     )
 
 
 # ---- drawing
 
-_INK: Final = "#1c252c"
-_GREY: Final = "#5b6670"
-_COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80")
-_PERCENT: Final = 0.01
-_UNTIL: Final = "2025-03-01"
-_LABEL_GAP: Final = 1.22  # least ratio of labels
-
-
-def draw_estimates(axes: Axes, run: Sequence[Sequence[Any]]) -> None:
-    """Draw the rates of some employees over time, as they are and as they are believed.
-
-    Args:
-        axes: Where to draw.
-        run: Time and pairs of rates, turn by turn.
-    """
-    moments = [moment for moment in run if moment[0] < _UNTIL]
-    days = [_day(time) for time, _ in moments]
-    for place, (name, colour) in enumerate(zip(SHOWN[1], _COLOURS, strict=True)):
-        true, believed = ([pairs[place][which] for _, pairs in moments] for which in (0, 1))
-        axes.plot(days, true, color=colour, linewidth=1.1, linestyle=(0, (4, 2)), drawstyle="steps-post")
-        axes.plot(days, believed, color=colour, linewidth=2.2, drawstyle="steps-post")
-        axes.annotate(
-            name, (days[-1], believed[-1]), xytext=(6, 0), textcoords="offset points", color=colour, va="center"
-        )
-    height = 0.0
-    for rate, name, colour in sorted(zip([pair[1] for pair in moments[-1][1]], SHOWN[1], _COLOURS, strict=True)):
-        height = max(rate, height * _LABEL_GAP)
-        axes.annotate(name, (days[-1], height), xytext=(6, 0), textcoords="offset points", color=colour, va="center")
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
-    _style(
-        axes, f"Rates in {SHOWN[0]}, {WATCHED[0]}, seed {WATCHED[1]}", "solid: believed; dashed: true; units an hour"
-    )
-    axes.set_xlabel("days since the start", color=_GREY)
-
-
-def draw_errors(axes: Axes, errors: Mapping[str, Sequence[float]]) -> None:
-    """Draw the quartiles of the errors by month.
-
-    Args:
-        axes: Where to draw.
-        errors: Lower quartile, median and upper quartile of relative errors by month.
-    """
-    places = range(len(errors))
-    low, middle, high = zip(*errors.values(), strict=True)
-    axes.fill_between(places, low, high, color="#0072b2", alpha=0.18, linewidth=0)
-    axes.plot(places, middle, color="#0072b2", linewidth=2.2, marker="o", markersize=4)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(lambda part, _: f"{part:.0%}" if part >= _PERCENT else f"{part * 100:g}%")
-    axes.set_xticks(list(places), [month[5:] if "-" in month else month for month in errors])
-    _style(axes, "Error of all estimates, seeds 1 to 20", "median and quartiles, as a part of the true rate")
-    axes.set_xlabel("month of 2025", color=_GREY)
-
-
-def _style(axes: Axes, title: str, note: str) -> None:
-    axes.grid(visible=True, axis="y", color="#e6eaee")
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(length=0, labelcolor=_GREY)
-    axes.tick_params(which="minor", length=0)
-    axes.set_title(title, loc="left", size=11, color=_INK, weight="bold", pad=22)
-    axes.text(0, 1.025, note, transform=axes.transAxes, size=9, color=_GREY)
-
-
-def _day(time: str) -> float:
-    import datetime as dt  # noqa: PLC0415 -- only drawing needs it
-
-    return (dt.datetime.fromisoformat(time) - dt.datetime(2025, 1, 1)) / dt.timedelta(days=1)  # noqa: DTZ001 -- simulated time
-
 
 def draw(scores: Scores) -> None:
-    """Draw both panels and save them."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 -- only this needs it
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- as above
+    """Draw the rates of a run, as they are and as they are believed, beside the errors of all estimates by month."""
+    with figure_style():
+        figure = Figure((11.0, 4.4))
+        rates, errors = figure.subplots(1, 2)
+        _draw_rates(rates, [moment for moment in scores["run"] if moment[0] < "2025-03-01"])
+        _draw_errors(errors, scores["errors"])
+        for axes in (rates, errors):
+            axes.tick_params(which="minor", length=0)
+    FIGURE.write_bytes(png_of(figure, dpi=160))
 
-    figure = Figure((11.0, 4.4), facecolor="white")
-    FigureCanvasAgg(figure)
-    draw_estimates(figure.add_axes((0.05, 0.13, 0.42, 0.70)), scores["run"])
-    draw_errors(figure.add_axes((0.60, 0.13, 0.38, 0.70)), scores["errors"])
-    figure.savefig(FIGURE, dpi=160, facecolor="white", metadata={"Software": None})
+
+def _draw_rates(axes: Axes, moments: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> None:
+    start = dt.datetime.fromisoformat(moments[0][0])
+    days = [(dt.datetime.fromisoformat(time) - start) / dt.timedelta(days=1) for time, _ in moments]
+    labels: list[tuple[float, str, str]] = []
+    for (name, pairs), colour in zip(
+        zip(SHOWN[1], zip(*(pairs for _, pairs in moments), strict=True), strict=True), COLOURS, strict=False
+    ):
+        true, believed = zip(*pairs, strict=True)
+        axes.plot(days, true, color=colour, linewidth=1.1, linestyle="dashed", drawstyle="steps-post")
+        axes.plot(days, believed, color=colour, linewidth=2.2, drawstyle="steps-post")
+        labels.append((believed[-1], name, colour))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
+    axes.set_title(f"Rates in {SHOWN[0]}, {WATCHED[0]}, seed {WATCHED[1]}")
+    axes.set_xlabel("days since the start")
+    axes.set_ylabel("units an hour (solid: believed, dashed: true)")
+    axes.margins(x=0)
+    label_ends(axes, labels)
 
 
-def main(what: Sequence[str]) -> None:
-    """Measure or write.
-
-    Raises:
-        SystemExit: The word is neither.
-    """
-    if what[:1] == ["measure"] and set(what[1:]) <= set(PRESETS):
-        measure(what[1:] or PRESETS)
-    elif list(what) == ["write"]:
-        scores = json.loads(MEASURED.read_text(encoding="utf-8"))
-        PAGE.write_text(updated(PAGE.read_text(encoding="utf-8"), scores), encoding="utf-8", newline="\n")
-        draw(scores)
-    else:
-        known = f"measure [{' '.join(PRESETS)}] or write"
-        raise SystemExit(f"{Path(__file__).name}: got {' '.join(what) or 'nothing'}, expected {known}")  # noqa: EM102, TRY003 -- a script
+def _draw_errors(axes: Axes, errors: Mapping[str, Sequence[float]]) -> None:
+    places = range(len(errors))
+    low, middle, high = zip(*errors.values(), strict=True)
+    axes.fill_between(places, low, high, color=COLOURS[0], alpha=0.18, linewidth=0)
+    axes.plot(places, middle, color=COLOURS[0], linewidth=2.2, marker="o", markersize=4)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda part, _: f"{part * 100:g}%")
+    axes.set_xticks(places, [month.removeprefix("2025-") for month in errors])
+    axes.set_title(f"Errors of all estimates, seeds {SEEDS[0]} to {SEEDS[-1]}")
+    axes.set_xlabel("month of 2025")
+    axes.set_ylabel("part of the true rate (median, quartiles)")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["measure"] and set(sys.argv[2:]) <= set(PRESETS):
+        measure(sys.argv[2:] or PRESETS)
+    elif sys.argv[1:] == ["write"]:
+        kept = json.loads(MEASURED.read_text(encoding="utf-8"))
+        update(PAGE, {"results": _results(kept), "convergence": _convergence(kept)})
+        draw(kept)
+    else:
+        sys.exit(f"expected measure [{' '.join(PRESETS)}] or write")

@@ -35,7 +35,8 @@ try:
         elif language == "python":
             exec(compile(text, f"block at line {number}", "exec"), vars(module))
         elif language == "pycon":
-            test = doctest.DocTestParser().get_doctest(text, vars(module), "block", None, number)
+            test = doctest.DocTestParser().get_doctest(text, {}, "block", None, number)
+            test.globs = vars(module)  # a parser's own are a copy, and later blocks would not see the names
             assert not doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False).failed
         elif language in ("console", "sh"):
             for name, value in re.findall(r"^export (\w+)=(\S+)$", text, re.MULTILINE):

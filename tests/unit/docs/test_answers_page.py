@@ -1,45 +1,31 @@
 """The page of answers is what the environment answers."""
 
-from __future__ import annotations
-
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
+import answers_page
 import pytest
 
 from ycbench_env.actions import DEFAULT_GRAMMAR
 
 ROOT = Path(__file__).resolve().parents[3]
+PAGE = answers_page.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("answers_page", ROOT / "scripts" / "answers_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def test_the_page_of_answers_is_made_from_answers() -> None:
+    assert answers_page.answers_page() == PAGE, "run scripts/answers_page.py"
 
 
-def test_the_page_of_answers_is_made_from_answers(script: ModuleType) -> None:
-    assert script.answers_page() == script.PAGE.read_text(encoding="utf-8"), "run scripts/answers_page.py"
+def test_every_command_and_every_kind_of_event_has_its_table() -> None:
+    commands = [f"## `{spec.name}`" for spec in DEFAULT_GRAMMAR.commands]
+    events = [f"### `{name}`" for name in ("task_completed", "task_half", "monthly_payroll", "horizon_end")]
+    assert [heading for heading in (*commands, *events) if f"\n{heading}\n" not in PAGE] == []
 
 
-def test_every_command_and_every_kind_of_event_has_its_table(script: ModuleType) -> None:
-    page = script.PAGE.read_text(encoding="utf-8")
-    for name in [f"## `{spec.name}`" for spec in DEFAULT_GRAMMAR.commands]:
-        assert f"\n{name}\n" in page
-    for name in ("task_completed", "task_half", "monthly_payroll", "horizon_end"):
-        assert f"\n### `{name}`\n" in page
-
-
-def test_a_key_without_a_unit_stops_the_script(script: ModuleType) -> None:
+def test_a_key_without_a_unit_stops_the_script() -> None:
     with pytest.raises(ValueError, match=r"new_figure \(integer\) needs a unit"):
-        script._unit("new_figure", ["integer"])
+        answers_page._unit("new_figure", "integer")
 
 
-def test_the_page_is_linked_where_readers_look() -> None:
-    for page, link in (("README.md", "docs/answers.md"), ("docs/commands.md", "answers.md")):
-        assert f"]({link})" in (ROOT / page).read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "link"), [("README.md", "docs/answers.md"), ("docs/commands.md", "answers.md")])
+def test_the_page_is_linked_where_readers_look(page: str, link: str) -> None:
+    assert f"]({link})" in (ROOT / page).read_text(encoding="utf-8")
