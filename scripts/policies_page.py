@@ -11,47 +11,33 @@ import datetime as dt
 import json
 import statistics
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ycbench_agents import make_policy, rollout
+from pages import DOCS, dollars, table, update, write
+
+from ycbench_agents import Policy, Trajectory, make_policy, rollout
 from ycbench_agents.evaluation.figures import story
 from ycbench_agents.evaluation.published import published
 from ycbench_agents.figure import png_of
 from ycbench_agents.planner import MOST_ACCEPTS_A_SLOT, Foresight, load_plan, replay_plan, upper_bound
 from ycbench_env import Config, YCBenchEnv, initial_state, load_config
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ycbench_agents import Policy, Trajectory
-
-ROOT: Final = Path(__file__).resolve().parent.parent
-PAGE: Final = ROOT / "docs" / "policies.md"
-FIGURE: Final = ROOT / "docs" / "images" / "policies.png"
-MEASURED: Final = ROOT / "docs" / "data" / "policies.json"
-PLANS: Final = ROOT / "docs" / "data" / "plans"
-END: Final = "<!-- end of generated text -->\n"
+PAGE: Final = DOCS / "policies.md"
+FIGURE: Final = DOCS / "images" / "policies.png"
+MEASURED: Final = DOCS / "data" / "policies.json"
+PLANS: Final = DOCS / "data" / "plans"
 
 PRESETS: Final = ("default", "reference")
 SEEDS: Final = (1, 2, 3)
 LIMITS: Final = (0, 8)  # of open tasks; 0 = none, as published
 POLICIES: Final = (
-    "idle",
-    "accept_all",
-    "adversary_chaser",
-    "random",
-    "greedy",
-    "prestige",
-    "throughput",
-    "conservative",
-    "expert",
-    "market_roller",
+    *("idle", "accept_all", "adversary_chaser", "random", "greedy"),
+    *("prestige", "throughput", "conservative", "expert", "market_roller"),
 )
 SWEEPS: Final = ((1, 100), (101, 200))
-POINTS: Final = 12  # as many as the published table has
-_MILLION: Final = 1e8  # cents
 
 Scores = dict[str, Any]  # JSON
 
@@ -64,23 +50,39 @@ def configured(preset: str, limit: int) -> Config:
     return load_config(preset, overrides={"world": {"max_open_tasks": limit}} if limit else {}, environ={})
 
 
+def case_name(preset: str, limit: int) -> str:
+    """Return the name of a preset with a limit, as the JSON has it."""
+    return f"{preset}, max_open_tasks {limit or 'none'}"
+
+
+def policy_for(name: str, preset: str, limit: int, seed: int) -> Policy:
+    """Return a policy; the planner is its plan of this case and seed, replayed."""
+    if name != "planner":
+        return make_policy(name)
+    return make_policy("replay", turns=load_plan(plan_path(preset, limit, seed)).turns)
+
+
 def plan_path(preset: str, limit: int, seed: int) -> Path:
     """Return where the planner's best plan lies."""
     return PLANS / f"{preset}{f'-max{limit}' if limit else ''}-seed{seed}.plan.gz"
 
 
+def honest_plan_path(preset: str, seed: int) -> Path:
+    """Return where the planner's best plan lies that dispatches all it accepts."""
+    return PLANS / f"{preset}-honest-seed{seed}.plan.gz"
+
+
 def measured() -> Scores:
     """Return the scores of all policies, bounds, and funds over time under reference rules."""
-    tables = (
+    parts = (
         "final_funds_cents",
         "bound_cents",
         "planner_accepts",
         "bound_for_accepts_cents",
         "funds_dollars",
         "sweeps",
-        "honest",
     )
-    scores: Scores = {"seeds": list(SEEDS), **{name: {} for name in tables}}
+    scores: Scores = {"seeds": list(SEEDS), **{name: {} for name in parts}}
     for preset in PRESETS:
         for limit in LIMITS:
             _measure_case(scores, preset, limit)
@@ -92,26 +94,27 @@ def measured() -> Scores:
 def _measure_case(scores: Scores, preset: str, limit: int) -> None:
     config, case = configured(preset, limit), case_name(preset, limit)
     played: dict[str, list[Trajectory]] = {}
+    funds: dict[str, list[int]] = {}
     for name in (*POLICIES, "planner"):
-        played[name] = [_played(config, policy_for(name, preset, limit, seed), seed) for seed in SEEDS]
-        funds = [episode.final_funds_cents for episode in played[name]]
-        _say(f"{case} {name}: {', '.join(map(_million, funds))}")
-    scores["final_funds_cents"][case] = {
-        name: [episode.final_funds_cents for episode in some] for name, some in played.items()
-    }
+        played[name] = [rollout(YCBenchEnv(config), policy_for(name, preset, limit, seed), seed) for seed in SEEDS]
+        funds[name] = [episode.final_funds_cents for episode in played[name]]
+        sys.stderr.write(f"{case} {name}: {', '.join(map(dollars, funds[name]))}\n")
+    accepts = [
+        sum(
+            result["ok"] and result["command"].startswith("task accept")
+            for info in episode.infos
+            for result in info["results"]
+        )
+        for episode in played["planner"]
+    ]
+    scores["final_funds_cents"][case] = funds
     scores["bound_cents"][case] = [upper_bound(config, seed).cents for seed in SEEDS]
-    accepts = [_accepts(episode) for episode in played["planner"]]
     scores["planner_accepts"][case] = accepts
     scores["bound_for_accepts_cents"][case] = [
         upper_bound(config, seed, most_accepts=most).cents for seed, most in zip(SEEDS, accepts, strict=True)
     ]
     if (preset, limit) == ("reference", 0):  # the rules of the published scores
         scores["funds_dollars"] = {name: _mean_curve(some) for name, some in played.items()}
-
-
-def honest_plan_path(preset: str, seed: int) -> Path:
-    """Return where the planner's best plan lies that dispatches all it accepts."""
-    return PLANS / f"{preset}-honest-seed{seed}.plan.gz"
 
 
 def _honest(preset: str) -> Scores:
@@ -129,39 +132,16 @@ def _honest(preset: str) -> Scores:
             upper_bound(config, seed, most_accepts=accepts, foresight=markets[seed]).cents for seed in SEEDS
         ],
         "refill_at_dispatch": {
-            name: [_played(strict, make_policy(name), seed).final_funds_cents for seed in SEEDS]
+            name: [rollout(YCBenchEnv(strict), make_policy(name), seed).final_funds_cents for seed in SEEDS]
             for name in ("greedy", "expert", "market_roller")
         },
     }
-
-
-def case_name(preset: str, limit: int) -> str:
-    """Return the name of a preset with a limit, as the JSON has it."""
-    return f"{preset}, max_open_tasks {limit or 'none'}"
-
-
-def policy_for(name: str, preset: str, limit: int, seed: int) -> Policy:
-    """Return a policy; the planner is its plan of this case and seed, replayed."""
-    if name == "planner":
-        return make_policy("replay", turns=load_plan(plan_path(preset, limit, seed)).turns)
-    return make_policy(name)
-
-
-def _accepts(episode: Trajectory) -> int:
-    """Return how many tasks an episode accepted."""
-    results = [result for info in episode.infos for result in info["results"]]
-    return sum(result["ok"] and result["command"].startswith("task accept") for result in results)
-
-
-def _played(config: Config, policy: Policy, seed: int) -> Trajectory:
-    return rollout(YCBenchEnv(config), policy, seed)
 
 
 def _sweep(preset: str, first: int, last: int) -> Scores:
     """Return how the expert does on many seeds."""
     with ProcessPoolExecutor() as processes:  # some ten minutes of one
         funds = list(processes.map(_expert_funds, [preset] * (last - first + 1), range(first, last + 1)))
-    _say(f"{preset} expert, seeds {first} to {last}: mean {_million(statistics.mean(funds))}")
     return {
         "seeds": [first, last],
         "mean_cents": round(statistics.mean(funds)),
@@ -172,7 +152,7 @@ def _sweep(preset: str, first: int, last: int) -> Scores:
 
 
 def _expert_funds(preset: str, seed: int) -> int:
-    return _played(configured(preset, 0), make_policy("expert"), seed).final_funds_cents
+    return rollout(YCBenchEnv(configured(preset, 0)), make_policy("expert"), seed).final_funds_cents
 
 
 def _mean_curve(episodes: Sequence[Trajectory]) -> list[float]:
@@ -186,33 +166,12 @@ def _mean_curve(episodes: Sequence[Trajectory]) -> list[float]:
 def _months(episode: Trajectory) -> list[float]:
     seen = [(dt.datetime.fromisoformat(each["sim_time"]), int(each["funds_cents"])) for each in episode.observations]
     year = seen[0][0].year
-    ends = [dt.datetime(year + month // 12, month % 12 + 1, 1) for month in range(2, POINTS + 1)]  # noqa: DTZ001 -- simulated time
+    ends = [dt.datetime(year + month // 12, month % 12 + 1, 1) for month in range(2, 13)]  # noqa: DTZ001 -- simulated time
     held = [seen[0][1], *([cents for at, cents in seen if at < end][-1] for end in ends)]
     return [max(0, cents) / 100 for cents in held]
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-
-
 # ---- writing
-
-
-def updated(page: str, scores: Scores) -> str:
-    """Return a page with its tables made anew.
-
-    Raises:
-        ValueError: The page has no place for a table.
-    """
-    for title, table in tables(scores).items():
-        begin = f"<!-- generated: {title} -->\n"
-        before, found, rest = page.partition(begin)
-        _, ended, after = rest.partition(END)
-        if not found or not ended:
-            msg = f"{PAGE.name}: expected {begin.strip()} and {END.strip()} around the table"
-            raise ValueError(msg)
-        page = f"{before}{begin}\n{table}\n{END}{after}"
-    return page
 
 
 def tables(scores: Scores) -> dict[str, str]:
@@ -221,96 +180,62 @@ def tables(scores: Scores) -> dict[str, str]:
     return {**made, "gaps": _gap_table(scores), "honest": _honest_table(scores), "sweeps": _sweep_table(scores)}
 
 
-def _honest_table(scores: Scores) -> str:
-    """Return, for each preset and seed, the honest planner, play where dispatch refills a slot, and both bounds."""
-    heads = (
-        "preset",
-        "seed",
-        "honest planner",
-        "`expert`",
-        "`greedy`",
-        "`market_roller`",
-        "completes all",
-        "999 a slot",
-    )
-    rows = [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
-    for preset, honest in scores["honest"].items():
-        strict = honest["refill_at_dispatch"]
-        columns = (
-            honest["planner"],
-            *(strict[name] for name in ("expert", "greedy", "market_roller")),
-            honest["completes_all_bound"],
-            honest["accepts_bound"],
-        )
-        for seed, *cells in zip(scores["seeds"], *columns, strict=True):
-            rows.append(f"| {preset} | {seed} | {' | '.join(map(_dollars, cells))} |")
-    return "\n".join(rows) + "\n"
-
-
 def _score_table(scores: Scores, preset: str) -> str:
-    """Return a row for each policy: final funds of each seed, and the mean without and with a limit."""
-    free, held = (case_name(preset, limit) for limit in LIMITS)
-    seeds = " | ".join(f"seed {seed}" for seed in scores["seeds"])
-    rows = [
-        f"| policy | {seeds} | mean | mean with `max_open_tasks = {LIMITS[1]}` |",
-        f"|---|{'---:|' * (len(scores['seeds']) + 2)}",
-    ]
-    for name, funds in scores["final_funds_cents"][free].items():
-        limited = scores["final_funds_cents"][held][name]
-        rows.append(_row(f"`{name}`", funds, limited))
-    rows.append(_row("*upper bound*", scores["bound_cents"][free], scores["bound_cents"][held]))
-    return "\n".join(rows) + "\n"
+    """Return a row for each policy: final funds of each seed, and the mean without and with a limit.
 
-
-def _row(name: str, funds: Sequence[int], limited: Sequence[int]) -> str:
-    cells = " | ".join(_dollars(each) for each in funds)
-    return f"| {name} | {cells} | {_dollars(_mean(funds))} | {_dollars(_mean(limited))} |"
-
-
-def _mean(funds: Sequence[int]) -> int:
-    """Return the mean in cents; a bankrupt company counts as nothing, as in the published scores."""
-    return round(statistics.mean([max(0, each) for each in funds]))
+    In a mean a bankrupt company counts as nothing, as in the published scores.
+    """
+    free, held = (
+        {**scores["final_funds_cents"][case], "bound": scores["bound_cents"][case]}
+        for case in (case_name(preset, limit) for limit in LIMITS)
+    )
+    rows: list[list[str]] = []
+    for name, funds in free.items():
+        means = [statistics.mean([max(0, each) for each in some]) for some in (funds, held[name])]
+        rows.append(["*upper bound*" if name == "bound" else f"`{name}`", *map(dollars, [*funds, *means])])
+    seeds = [f"seed {seed}" for seed in scores["seeds"]]
+    return table(["policy", *seeds, "mean", f"mean with `max_open_tasks = {LIMITS[1]}`"], rows, 1)
 
 
 def _gap_table(scores: Scores) -> str:
     """Return, for each case and seed, the planner against the expert and against both bounds."""
-    heads = ("case", "seed", "expert", "planner", "to the expert", "accepts", "bound for these", "bound for all")
-    rows = [f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
+    rows: list[tuple[str, ...]] = []
     for case, funds in scores["final_funds_cents"].items():
         for place, seed in enumerate(scores["seeds"]):
             expert, planner = funds["expert"][place], funds["planner"][place]
-            near, far = scores["bound_for_accepts_cents"][case][place], scores["bound_cents"][case][place]
-            rows.append(
-                f"| {case} | {seed} | {_dollars(expert)} | {_dollars(planner)} | {planner / expert - 1:+.0%} "
-                f"| {scores['planner_accepts'][case][place]:,} | {_part(planner, near)} | {_part(planner, far)} |"
-            )
-    return "\n".join(rows) + "\n"
+            bounds = [scores[key][case][place] for key in ("bound_for_accepts_cents", "bound_cents")]
+            reached = [f"{dollars(bound)} ({planner / bound:.0%})" for bound in bounds]
+            lead, accepts = f"{planner / expert - 1:+.0%}", f"{scores['planner_accepts'][case][place]:,}"
+            rows.append((case, str(seed), dollars(expert), dollars(planner), lead, accepts, *reached))
+    heads = ("case", "seed", "expert", "planner", "to the expert", "accepts", "bound for these", "bound for all")
+    return table(heads, rows, 1)
 
 
-def _part(cents: int, bound: int) -> str:
-    """Return a bound and how much of it was reached."""
-    return f"{_dollars(bound)} ({cents / bound:.0%})"
+def _honest_table(scores: Scores) -> str:
+    """Return, for each preset and seed, the honest planner, play where dispatch refills a slot, and both bounds."""
+    names = ("expert", "greedy", "market_roller")
+    rows: list[tuple[str, ...]] = []
+    for preset, honest in scores["honest"].items():
+        played = [honest["refill_at_dispatch"][name] for name in names]
+        columns = (honest["planner"], *played, honest["completes_all_bound"], honest["accepts_bound"])
+        for seed, *cells in zip(scores["seeds"], *columns, strict=True):
+            rows.append((preset, str(seed), *map(dollars, cells)))
+    heads = ("preset", "seed", "honest planner", *(f"`{name}`" for name in names), "completes all", "999 a slot")
+    return table(heads, rows, 1)
 
 
 def _sweep_table(scores: Scores) -> str:
-    rows = ["| preset | seeds | mean | lowest | highest | bankrupt |", "|---|---|---:|---:|---:|---:|"]
-    for preset, sweeps in scores["sweeps"].items():
-        for each in sweeps:
-            first, last = each["seeds"]
-            figures = " | ".join(_dollars(each[f"{key}_cents"]) for key in ("mean", "lowest", "highest"))
-            rows.append(f"| {preset} | {first} to {last} | {figures} | {each['bankrupt']} |")
-    return "\n".join(rows) + "\n"
-
-
-def _dollars(cents: int) -> str:
-    return f"{'-' if cents < 0 else ''}${abs(cents) // 100:,}"
-
-
-def _million(cents: float) -> str:
-    return f"{cents / _MILLION:.3f} M$"
-
-
-# ---- drawing
+    rows = [
+        (
+            preset,
+            "{} to {}".format(*each["seeds"]),
+            *(dollars(each[f"{key}_cents"]) for key in ("mean", "lowest", "highest")),
+            str(each["bankrupt"]),
+        )
+        for preset, sweeps in scores["sweeps"].items()
+        for each in sweeps
+    ]
+    return table(("preset", "seeds", "mean", "lowest", "highest", "bankrupt"), rows, 2)
 
 
 def draw(scores: Scores) -> None:
@@ -322,21 +247,12 @@ def draw(scores: Scores) -> None:
     FIGURE.write_bytes(png_of(story(ours, published().models, bound, title), dpi=130))
 
 
-def main(what: Sequence[str]) -> None:
-    """Measure or write.
-
-    Raises:
-        SystemExit: The word is neither.
-    """
-    if list(what) == ["measure"]:
-        MEASURED.write_text(json.dumps(measured(), indent=1) + "\n", encoding="utf-8", newline="\n")
-    elif list(what) == ["write"]:
-        scores = json.loads(MEASURED.read_text(encoding="utf-8"))
-        PAGE.write_text(updated(PAGE.read_text(encoding="utf-8"), scores), encoding="utf-8", newline="\n")
-        draw(scores)
-    else:
-        raise SystemExit(f"{Path(__file__).name}: got {' '.join(what) or 'nothing'}, expected measure or write")  # noqa: EM102, TRY003 -- a script
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["measure"]:
+        write(MEASURED, json.dumps(measured(), indent=1) + "\n")
+    elif sys.argv[1:] == ["write"]:
+        kept = json.loads(MEASURED.read_text(encoding="utf-8"))
+        update(PAGE, tables(kept))
+        draw(kept)
+    else:
+        sys.exit("expected measure or write")

@@ -6,7 +6,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import configuration_page
 import pytest
+from pages import updated
 
 from ycbench_env.config import RESERVED_VARIABLES, load_config, preset_names
 from ycbench_env.config.settings import LEAVES, NO_EFFECT, PARAMETERS

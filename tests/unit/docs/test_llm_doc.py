@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import doctest
-import importlib.util
 import itertools
 import os
 import re
@@ -15,7 +14,9 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import attrs
+import llm_page
 import pytest
+from pages import updated
 
 from ycbench_agents.base import JsonObject
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
@@ -256,15 +257,9 @@ def test_no_block_is_left_out() -> None:
 
 
 def test_the_tables_are_the_generated_ones() -> None:
-    path = ROOT / "scripts" / "llm_page.py"
-    spec = importlib.util.spec_from_file_location("llm_page", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     page = PAGE.read_text(encoding="utf-8")
-    assert module.updated(page) == page, "run scripts/llm_page.py"
-    rows = module.tables()["settings"].splitlines()[2:]
+    assert updated(page, llm_page.tables()) == page, "run scripts/llm_page.py"
+    rows = llm_page.tables()["settings"].splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == [field.name for field in attrs.fields(LLMSettings)]
     assert all(row.rstrip("| ").count("|") == 5 for row in rows)
 

@@ -2,51 +2,40 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import attrs
+import policies_page as script
 import pytest
+from pages import updated
 
-from ycbench_agents import policy_names
+from ycbench_agents import policy_names, rollout
 from ycbench_agents.planner import load_plan, replay_plan, upper_bound
-from ycbench_env import load_config
+from ycbench_env import YCBenchEnv, load_config
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """The script that measures and writes."""
-    spec = importlib.util.spec_from_file_location("policies_page", ROOT / "scripts" / "policies_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def scores(script: ModuleType) -> dict[str, Any]:
+def scores() -> dict[str, Any]:
     """What was measured."""
     return json.loads(script.MEASURED.read_text(encoding="utf-8"))
 
 
-def test_tables_are_what_was_measured(script: ModuleType, scores: dict[str, Any]) -> None:
+def test_tables_are_what_was_measured(scores: dict[str, Any]) -> None:
     page = script.PAGE.read_text(encoding="utf-8")
-    assert script.updated(page, scores) == page, "run scripts/policies_page.py write"
+    assert updated(page, script.tables(scores)) == page, "run scripts/policies_page.py write"
 
 
-def test_every_policy_has_a_place_on_the_page(script: ModuleType) -> None:
+def test_every_policy_has_a_place_on_the_page() -> None:
     page = script.PAGE.read_text(encoding="utf-8")
     assert [name for name in policy_names() if f"`{name}`" not in page] == []
 
 
-def test_examples_give_what_the_page_says(script: ModuleType) -> None:
+def test_examples_give_what_the_page_says() -> None:
     examples = re.findall(r"^```python\n(.*?)^```$", script.PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(examples) > 1
     for example in examples:
@@ -59,7 +48,7 @@ def test_examples_give_what_the_page_says(script: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_scores_replay_to_the_cent(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+def test_scores_replay_to_the_cent(scores: dict[str, Any], preset: str) -> None:
     for limit, names in ((0, script.POLICIES), (8, ("expert",))):
         config, measured = (
             script.configured(preset, limit),
@@ -67,13 +56,13 @@ def test_scores_replay_to_the_cent(script: ModuleType, scores: dict[str, Any], p
         )
         for name in names:
             if name != "market_roller":  # a year of it takes ten of the expert's
-                funds = script._played(config, script.policy_for(name, preset, limit, 1), 1).final_funds_cents
+                funds = rollout(YCBenchEnv(config), script.policy_for(name, preset, limit, 1), 1).final_funds_cents
                 assert (name, funds) == (name, measured[name][0])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_plan_replays_below_both_bounds(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+def test_plan_replays_below_both_bounds(scores: dict[str, Any], preset: str) -> None:
     config, case = script.configured(preset, 8), script.case_name(preset, 8)
     funds = replay_plan(config, load_plan(script.plan_path(preset, 8, 3)))
     accepts = scores["planner_accepts"][case][2]
@@ -84,7 +73,7 @@ def test_plan_replays_below_both_bounds(script: ModuleType, scores: dict[str, An
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "reference"])
-def test_honest_plan_replays_where_dispatch_refills(script: ModuleType, scores: dict[str, Any], preset: str) -> None:
+def test_honest_plan_replays_where_dispatch_refills(scores: dict[str, Any], preset: str) -> None:
     found = load_plan(script.honest_plan_path(preset, 3))
     commands = "\n".join(found.turns)
     assert commands.count("task accept") == commands.count("task dispatch")
