@@ -23,7 +23,14 @@ PAGE: Final = DOCS / "answers.md"
 Answers: TypeAlias = dict[str, list[tuple[str, Mapping[str, object]]]]
 """Each command given and its answer, or the event it caused, by the title of their table."""
 
-_TYPES: Final[dict[type, str]] = {bool: "boolean", int: "integer", float: "number", str: "text", list: "list", dict: "object"}
+_TYPES: Final[dict[type, str]] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "text",
+    list: "list",
+    dict: "object",
+}
 _CELL: Final = 60  # characters
 _DOMAINS: Final = ", ".join(DOMAINS)
 # Unit, or words that may stand there, and patterns of its keys; the first that fits counts.
