@@ -24,6 +24,24 @@ def environment_card() -> str:
 {table(("id", "preset"), ids)}
 {inspect.cleandoc(YCBenchEnv.__doc__ or "")}
 
+## Pure functions
+
+The POMDP without the class around it, for search, planning and proofs. States are immutable.
+
+```python
+from ycbench_env import initial_state, is_terminated, load_config, observe, reward, transition
+from ycbench_env.types.command import AcceptTask
+
+state = initial_state(load_config("default"), seed=1)
+outcome = transition(state, AcceptTask("Task-8"))
+print(reward(state, outcome.state), is_terminated(outcome.state))
+print(observe(outcome.state)["text"])
+```
+
+`YCBenchEnv` itself, which `gymnasium.make(...).unwrapped` is, has `clone()`, `get_state()`, `set_state(state)` and
+`state_hash()`; `State.to_bytes()` saves a world. Where a type checker reads along, build `YCBenchEnv(...)` directly:
+gymnasium types `unwrapped` as a plain `Env`.
+
 ## Observation
 
 {_fields(Observation)}
