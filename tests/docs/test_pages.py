@@ -19,7 +19,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = {"README.md", "docs/classic.md", "docs/evaluation.md", "docs/policies.md", "docs/report.md"}  # years and suites
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = {"json", "text", ""}  # to look at, not to run
-NOT_RUN = re.compile(r"^(?:[A-Z_]+=\S+ )*(make|uv|pip|\S*/pip|vllm|ollama|llama-server) .*$", re.MULTILINE)  # installing, other servers
+NOT_RUN = re.compile(
+    r"^(?:[A-Z_]+=\S+ )*(make|uv|pip|\S*/pip|vllm|ollama|llama-server) .*$", re.MULTILINE
+)  # installing, other servers
 ADDRESS = re.compile(r"https?://[\w.-]+(?::\d+)?(?:/\w+)*/v1\b")
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
