@@ -58,14 +58,15 @@ class Kind:
     Attributes:
         type: What the values are.
         low: Least number, or length of the shortest text.
-        high: Largest number, or length of the longest text or list.
+        high: Largest number, or length of the longest text.
         above: Whether ``low`` itself is excluded.
         below: Whether ``high`` itself is excluded.
         decimals: Most decimal places, or None for any; set where the rules compute exactly with the number as written,
             so that its numerator and denominator stay within 64-bit arithmetic.
         words: The words of a choice; of a number, a word that may stand in its place.
         note: What the word, or the number 0, stands for.
-        item: Of a list, the kind of its elements.
+        element: Of a list, the type of its numbers, whose range is that of the list.
+        longest: Of a list, most numbers.
         ascending: Of a list, whether each element must be above the one before.
         zero_is_none: Whether 0 and None both mean no limit and are read as None.
     """
@@ -78,15 +79,16 @@ class Kind:
     decimals: int | None = None
     words: tuple[str, ...] = ()
     note: str = ""
-    item: "Kind | None" = None
+    element: Literal["int", "float", ""] = ""
+    longest: int = 0
     ascending: bool = False
     zero_is_none: bool = False
 
     @property
     def label(self) -> str:
         """The type in a reader's words."""
-        if self.item:
-            return f"list of {self.item.type}"
+        if self.element:
+            return f"list of {self.element}"
         return f'{self.type} or "{self.words[0]}"' if self.words and self.type != "choice" else self.type
 
     @property
@@ -109,12 +111,13 @@ class Kind:
                 return f"YYYY-MM-DD, from {_EARLIEST_YEAR}-01-01"
             case "list":
                 order = "strictly ascending, " if self.ascending else ""
-                element = self.item.range_text if self.item else ""
-                return f"{order}each {element}; at most {self.high:_} of them; empty = none"
+                return f"{order}each {self._numbers}; at most {self.longest:_} of them; empty = none"
             case "int" | "float":
-                decimals = "" if self.decimals is None else f"; at most {self.decimals} decimals"
-                word = "".join(f', or "{word}"' for word in self.words)
-                return self.interval + decimals + word + self.note
+                return self._numbers + "".join(f', or "{word}"' for word in self.words) + self.note
+
+    @property
+    def _numbers(self) -> str:
+        return self.interval + ("" if self.decimals is None else f"; at most {self.decimals} decimals")
 
     def contains(self, value: float) -> bool:
         """Return whether a number lies in the range and has few enough decimals; NaN lies in none.
@@ -138,7 +141,7 @@ class Kind:
             return self.words[self.words.index(value)]  # a plain str, whatever class the value has
         match self.type:
             case "int" | "float":
-                found = self._read_number(value)
+                found = self._read_number(value, self.type)
             case "bool":
                 # NumPy's booleans are no bools, and configurations can come from arrays; "bool_" is NumPy 1.
                 found = bool(value) if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"} else None
@@ -157,16 +160,16 @@ class Kind:
 
     @property
     def _noun(self) -> str:
-        if self.item:
-            return f"a list of {'fractions' if self.item.type == 'float' else 'whole numbers'}, "
+        if self.element:
+            return f"a list of {'fractions' if self.element == 'float' else 'whole numbers'}, "
         return f"{_NOUNS[self.type]}, " if self.type in _NOUNS else "one of "
 
-    def _read_number(self, value: object) -> float | None:
+    def _read_number(self, value: object, type_: str) -> float | None:
         # Booleans are no numbers here; NumPy's integers are, by their abstract class.
         is_whole = not isinstance(value, bool) and isinstance(value, numbers.Integral)
         if is_whole and self.contains(whole := int(cast("int", value))):
-            return whole if self.type == "int" else float(whole)
-        if self.type == "float" and isinstance(value, float) and self.contains(value):
+            return whole if type_ == "int" else float(whole)
+        if type_ == "float" and isinstance(value, float) and self.contains(value):
             return float(value) + 0.0  # turns -0.0 into 0.0: equal configurations must have equal digests
         return None
 
@@ -176,9 +179,9 @@ class Kind:
         return None
 
     def _read_list(self, value: object) -> tuple[float, ...] | None:
-        if not isinstance(value, list | tuple) or len(value) > self.high or self.item is None:
+        if not isinstance(value, list | tuple) or len(value) > self.longest:
             return None
-        elements = [self.item._read_number(each) for each in cast("Sequence[object]", value)]  # noqa: SLF001 -- a Kind
+        elements = [self._read_number(each, self.element) for each in cast("Sequence[object]", value)]
         found = tuple(each for each in elements if each is not None)
         falls = self.ascending and any(left >= right for left, right in itertools.pairwise(found))
         return None if falls or len(found) < len(elements) else found
@@ -238,9 +241,10 @@ def date() -> Kind:
     return Kind("date")
 
 
-def many(item: Kind, longest: int, *, ascending: bool = False) -> Kind:
-    """Return the kind of lists of numbers."""
-    return Kind("list", high=longest, item=item, ascending=ascending)
+def many(numbers: Kind, longest: int, *, ascending: bool = False) -> Kind:
+    """Return the kind of lists of numbers of a kind."""
+    element = "float" if numbers.type == "float" else "int"
+    return attrs.evolve(numbers, type="list", element=element, longest=longest, ascending=ascending)
 
 
 @attrs.frozen
@@ -276,7 +280,7 @@ def distribution(kind: Kind, description: str, source: str) -> Any:  # noqa: ANN
     return attrs.field(metadata={"setting": Setting(kind, description, source, is_distribution=True)})
 
 
-def setting_of(field: "attrs.Attribute[Any]") -> Setting | None:
+def setting_of(field: Any) -> Setting | None:  # noqa: ANN401 -- attrs.Attribute, which has no parameter at run time
     """Return what is known of a class field, None where the field holds a whole table."""
     return field.metadata.get("setting")
 

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple, cast
 
+import attrs
 from hypothesis import strategies as st
 
 from ycbench_env.actions import (
@@ -314,8 +315,8 @@ def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR091
             # Year 3000 leaves room for any horizon and deadline below year 9999.
             return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
         case "list":
-            assert kind.item  # noqa: S101 -- lists have one
-            few = st.lists(_setting_values(kind.item), max_size=min(int(kind.high), 12), unique=kind.ascending)
+            one = attrs.evolve(kind, type=kind.element)
+            few = st.lists(_values(one), max_size=min(kind.longest, 12), unique=kind.ascending)
             return few.map(sorted) if kind.ascending else few
 
 
