@@ -145,8 +145,8 @@ class Kind:
         Raises:
             RefusedError: Commas and names do not take turns: a name too few or a comma too many may hide who was meant.
         """
-        if len(texts) == 1 and _PLAIN_NAME.fullmatch(texts[0]):
-            return (texts[0],)
+        if len(texts) == 1 and _PLAIN_NAMES.fullmatch(texts[0]) and texts[0].count(",") < _MAX_NAMES:
+            return tuple(texts[0].split(","))  # nearly always
         names: list[str] = []
         after_comma = True
         for entry in _entries(texts):
@@ -178,7 +178,7 @@ class Kind:
         return str(value)
 
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
+_PLAIN_NAMES: Final = re.compile(r"[A-Za-z0-9_.-]++(?:,[A-Za-z0-9_.-]++)*+")
 
 
 def _entries(texts: Sequence[str]) -> Iterator[str | None]:
