@@ -316,7 +316,7 @@ def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR091
             return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
         case "list":
             one = attrs.evolve(kind, type=kind.element)
-            few = st.lists(_values(one), max_size=min(kind.longest, 12), unique=kind.ascending)
+            few = st.lists(_setting_values(one), max_size=min(kind.longest, 12), unique=kind.ascending)
             return few.map(sorted) if kind.ascending else few
 
 
