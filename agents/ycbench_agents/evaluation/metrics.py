@@ -1,21 +1,20 @@
 """Metrics of a run: a flat row of named columns, and rows by month, client, failed task, command (docs/metrics.md).
 
-A record does not hold the states between commands, teams, deadlines and counterfactuals. They come from playing its
-actions again: the commands that the record says were carried out, and the forced advances. After each turn clock,
-funds, notes and the hash of the world must be the recorded ones, so the metrics are those of what was played.
-
-Floats are quotients of whole numbers or sums by ``math.fsum``, so every version of Python computes the same ones.
+A record lacks the states between commands, so its actions are played again. After each turn clock, funds, notes and
+the hash of the world must be the recorded ones. Floats are quotients of whole numbers or sums by ``math.fsum``, so
+every version of Python computes the same ones.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import itertools
 import math
 import os
 import typing
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
 
@@ -32,7 +31,7 @@ from ycbench_agents.runs.run import TURNS_FILE, Tally
 from ycbench_env import MissingExtraError, State, YCBenchEnv, advance, initial_state
 from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
 from ycbench_env.text import shown
-from ycbench_env.types import Calendar, Command, LedgerEntry, MarketTask
+from ycbench_env.types import Calendar, Command, MarketTask
 
 __all__ = [
     "METRICS_FILE",
@@ -245,27 +244,6 @@ def measure_run(run: Run) -> RunMetrics:
     return meter.metrics()
 
 
-@attrs.frozen
-class _Command:
-    """One command of a recorded turn, played again; equal states are the same object.
-
-    Args:
-        name: Its words, such as ``task accept``; None where it was not grammatical.
-        task_id: The task that it names, None where it names none.
-        ok: Whether it was carried out.
-        skipped: Whether it was skipped because the one before ``&&`` failed.
-        before: The world before it.
-        after: The world after it.
-    """
-
-    name: str | None
-    task_id: str | None
-    ok: bool
-    skipped: bool
-    before: State
-    after: State
-
-
 class Meter:
     """Measures a run whose turns are handed over one by one.
 
@@ -297,7 +275,6 @@ class Meter:
         self._pasts: dict[str, TaskPast] = {}
         self._failures: list[FailedTask] = []
         self._open_fractions: list[float] = []
-        self._open: _OpenTasks | None = None
         # time
         self._month_ends = _month_ends(self._start.calendar)
         self._at_ends: list[State] = []  # the last state within each month
@@ -320,51 +297,77 @@ class Meter:
         Raises:
             MetricsError: It turns out otherwise than recorded.
         """
-        before = self._state
-        commands = [*self._play(turn)]
-        after_commands = self._state
-        if turn.forced_advance:
-            self._state = advance(self._state).state
-        self._check(turn, before)
-        steps = [(each.before, each.after) for each in commands if each.after is not each.before]
-        if self._state is not after_commands:
-            steps.append((after_commands, self._state))
-        self._turns, self._ending = turn.turn, turn.terminal_reason
-        self._empty_turns += not commands
-        self._forced_advances += turn.forced_advance
-        self._follow_tasks(commands, steps, turn.turn)
-        self._follow_time(before, steps, turn.turn)
-        self._follow_model(turn)
-
-    # ---- playing again
-
-    def _play(self, turn: TurnRecord) -> Iterator[_Command]:
+        before, was_over = self._state, self._ending is not None
         parsed = parse_turn(turn.action, self._grammar)
         if len(parsed) != len(turn.results):
             self._refuse(turn, f"{len(turn.results)} answers are recorded, its action has {len(parsed)} commands")
-        was_over, failed, invalid = self._ending is not None, False, 0
+        peak, failed, invalid = len(before.active_indices), False, 0
         for one, result in zip(parsed, turn.results, strict=True):
             ok = isinstance(result, dict) and result.get("ok") is True
             # In the turn that ends the episode commands are skipped as before; after it all are refused alike.
-            skipped = one.chained and failed and not was_over
-            command = self._carry_out(turn, one, ok=ok, skipped=skipped)
-            invalid += self._count(command)
+            if one.chained and failed and not was_over:
+                self._skipped += 1
+            elif one.command is None:
+                invalid += 1
+            else:
+                name = self._names.get(type(one.command), _HELP)
+                self._calls[name] += 1
+                self._refused[name] += not ok
+                if ok and name in _NOTES:
+                    self._note(name, one.command)
+                elif ok and name in _WORLD:
+                    peak = max(peak, self._carry_out(turn, name, one))
             failed = not ok
-            yield command
         if invalid != turn.invalid_commands:
             self._refuse(turn, f"{invalid} of its commands are not grammatical, recorded are {turn.invalid_commands}")
+        if turn.forced_advance:
+            peak = max(peak, self._step(advance(self._state).state, turn))
+        self._check(turn, before)
+        self._turns, self._ending = turn.turn, turn.terminal_reason
+        self._invalid += invalid
+        self._empty_turns += not parsed
+        self._forced_advances += turn.forced_advance
+        self._sum_of_peaks += peak
+        self._peak = max(self._peak, peak)
+        if self._state.prestige_milli != self._prestige[-1].prestige_milli:
+            self._prestige.append(PrestigeRow(turn.turn, self._state.sim_time, self._state.prestige_milli))
+        self._follow_model(turn)
 
-    def _carry_out(self, turn: TurnRecord, parsed: ParsedCommand, *, ok: bool, skipped: bool) -> _Command:
-        command, before = parsed.command, self._state
-        name = None if command is None else self._names.get(type(command), _HELP)
-        if ok and command is not None and name in _WORLD:
-            outcome = ycbench_env.transition(before, command)
-            if outcome.refusal is not None:
-                self._refuse(turn, f"{shown(parsed.text)} is recorded as carried out, now: {outcome.refusal}")
-            self._state = outcome.state
-        elif ok and command is not None and name in _NOTES:
-            self._note(name, command)
-        return _Command(name, getattr(command, "task_id", None), ok, skipped, before, self._state)
+    def _carry_out(self, turn: TurnRecord, name: str, parsed: ParsedCommand) -> int:
+        """Carry out a command and return how many tasks are active afterwards."""
+        before, command = self._state, parsed.command
+        assert command is not None  # noqa: S101 -- it is grammatical
+        outcome = ycbench_env.transition(before, command)
+        if outcome.refusal is not None:
+            self._refuse(turn, f"{shown(parsed.text)} is recorded as carried out, now: {outcome.refusal}")
+        task_id: str = getattr(command, "task_id", "")
+        if name == _ACCEPT:
+            if self._start.clients:
+                judged = [offer.client_name in self._adversarial for offer in open_offers(before)]
+                self._open_fractions.append(sum(judged) / len(judged))
+            self._pasts[outcome.state.tasks[-1].task_id] = TaskPast(before.employees)
+        elif name == _DISPATCH:
+            self._pasts[task_id] = attrs.evolve(
+                self._pasts[task_id], staff_at_dispatch=before.employees, dispatched_us=before.now_us
+            )
+        return self._step(outcome.state, turn)
+
+    def _step(self, after: State, turn: TurnRecord) -> int:
+        """Go on to a state and return how many tasks are active in it; judge tasks that failed on the way."""
+        before, self._state = self._state, after
+        active, passed_us = len(before.active_indices), after.now_us - before.now_us
+        self._task_us += active * passed_us
+        self._busy_us += passed_us if active else 0
+        self._time_us += passed_us
+        while after.now_us >= self._month_ends[len(self._at_ends)][1]:
+            self._at_ends.append(before)
+        if passed_us or after.ledger is not before.ledger:
+            for task in [after.tasks[index] for index in before.active_indices]:
+                if task.status == "completed_fail":
+                    is_adversarial = task.offer.client_name in self._adversarial
+                    past = self._pasts[task.task_id]
+                    self._failures.append(failed_task(after, task, past, turn.turn, is_adversarial=is_adversarial))
+        return len(after.active_indices)
 
     def _note(self, name: str, command: Command) -> None:
         """Change the notes as the scratchpad does, and read them."""
@@ -377,18 +380,6 @@ class Meter:
 
     def _naming(self, attitude: Attitude) -> tuple[str, ...]:
         return tuple(name for name, judged in self._reading.attitudes.items() if judged == attitude)
-
-    def _count(self, command: _Command) -> bool:
-        """Count a command once: as skipped, as not grammatical (True), or by its name."""
-        if command.skipped:
-            self._skipped += 1
-        elif command.name is None:
-            self._invalid += 1
-            return True
-        else:
-            self._calls[command.name] += 1
-            self._refused[command.name] += not command.ok
-        return False
 
     def _check(self, turn: TurnRecord, before: State) -> None:
         """Refuse a turn that does not lead to the recorded world and notes."""
@@ -412,70 +403,6 @@ class Meter:
         )
         raise MetricsError(msg)
 
-    # ---- following
-
-    def _follow_tasks(self, commands: list[_Command], steps: list[tuple[State, State]], turn: int) -> None:
-        """Remember the staff of accepts and dispatches, and judge the tasks that failed."""
-        for each in commands:
-            if each.after is each.before:
-                continue
-            if each.name == _ACCEPT:
-                if self._start.clients:
-                    self._open_fractions.append(self._open_fraction(each))
-                self._pasts[each.after.tasks[-1].task_id] = TaskPast(each.before.employees)
-            elif each.name == _DISPATCH and each.task_id is not None:
-                self._pasts[each.task_id] = attrs.evolve(
-                    self._pasts[each.task_id],
-                    staff_at_dispatch=each.before.employees,
-                    dispatched_us=each.before.now_us,
-                )
-        for before, after in steps:
-            if after.now_us == before.now_us and after.ledger is before.ledger:
-                continue
-            for task in [after.tasks[index] for index in before.active_indices]:
-                if task.status == "completed_fail":
-                    is_adversarial = task.offer.client_name in self._adversarial
-                    past = self._pasts[task.task_id]
-                    self._failures.append(failed_task(after, task, past, turn, is_adversarial=is_adversarial))
-
-    def _open_fraction(self, accept: _Command) -> float:
-        """Return the share of adversarial clients' tasks among those that could be accepted when one of them was."""
-        state, names = accept.before, self._adversarial
-        gates = (state.prestige_milli, state.trust_milli)
-        if self._open is None or self._open.gates != gates or self._open.market is not state.market:
-            clients = [offer.client_name for offer in state.market_by_reward if is_open(state, offer)]
-            self._open = _OpenTasks(len(clients), sum(client in names for client in clients), state.market, gates)
-        fraction = self._open.adversarial / self._open.number
-        if state.config.world.refill_at != "accept":  # no replacement yet: count anew at the next accept
-            self._open = None
-            return fraction
-        slot = state.market_slot(accept.task_id or "") or 0
-        # The replacement has the same client; it may be closed to the company.
-        change = is_open(accept.after, accept.after.market[slot]) - 1
-        self._open = _OpenTasks(
-            self._open.number + change,
-            self._open.adversarial + change * (state.market[slot].client_name in names),
-            accept.after.market,
-            gates,
-        )
-        return fraction
-
-    def _follow_time(self, before: State, steps: list[tuple[State, State]], turn: int) -> None:
-        """Count active tasks, and keep the states at the ends of months."""
-        peak = len(before.active_indices)
-        for earlier, later in steps:
-            active, passed_us = len(earlier.active_indices), later.now_us - earlier.now_us
-            self._task_us += active * passed_us
-            self._busy_us += passed_us if active else 0
-            self._time_us += passed_us
-            peak = max(peak, len(later.active_indices))
-            while later.now_us >= self._month_ends[len(self._at_ends)][1]:
-                self._at_ends.append(earlier)
-        self._sum_of_peaks += peak
-        self._peak = max(self._peak, peak)
-        if self._state.prestige_milli != self._prestige[-1].prestige_milli:
-            self._prestige.append(PrestigeRow(turn, self._state.sim_time, self._state.prestige_milli))
-
     def _follow_model(self, turn: TurnRecord) -> None:
         """Add up what traces and transports tell; a transport that tells nothing is one attempt without faults."""
         self._tally.add(turn)
@@ -494,17 +421,14 @@ class Meter:
     def metrics(self) -> RunMetrics:
         """Return the metrics of the turns so far."""
         end, clients = self._state, bool(self._start.clients)
-        entries, outcome = [*end.ledger], self._run.outcome
+        outcome = self._run.outcome
         is_bankrupt = self._ending == "bankruptcy"
         accepted, unfinished = len(end.tasks), [task for task in end.tasks if task.status not in _FATES]
         succeeded, failed = end.status_counts["completed_success"], end.status_counts["completed_fail"]
         trusted = sum(task.status == "completed_success" and task.offer.required_trust > 0 for task in end.tasks)
         adversarial = sum(task.offer.client_name in self._adversarial for task in end.tasks)
         market = [offer.client_name in self._adversarial for offer in self._start.market]
-        causes, paper_causes = (
-            Counter(row.cause for row in self._failures),
-            Counter(row.paper_cause for row in self._failures),
-        )
+        causes: Counter[str] = Counter(row.cause for row in self._failures)
         has_notes = self._run.identity.scratchpad
         selected, avoided = self._listed(self._selected), self._listed(self._avoided)
         final_selected, final_avoided = self._naming("select"), self._naming("avoid")
@@ -515,9 +439,10 @@ class Meter:
         sums = {name: total["sum"] for name, total in totals.items()}
         unknown = {name: total["unknown_turns"] for name, total in totals.items()}
         prompt, completion, cost = (sums.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
-        revenue = _booked(entries, "task_reward")
         calendar, horizon_months = self._start.calendar, 12 * self._start.config.sim.horizon_years
-        months, month_states = self._months()
+        month_states = [self._start, *self._at_ends, end]
+        months = self._months(month_states)
+        revenue = sum(month.revenue_cents for month in months)
         return RunMetrics(
             status=outcome.status,
             is_complete=self._run.is_finished and self._turns == outcome.turns,
@@ -532,8 +457,8 @@ class Meter:
             initial_funds_cents=self._start.funds_cents,
             final_funds_cents=end.funds_cents,
             revenue_cents=revenue,
-            fees_cents=-_booked(entries, "task_fail_penalty"),
-            payroll_cents=-_booked(entries, "monthly_payroll"),
+            fees_cents=sum(month.fees_cents for month in months),
+            payroll_cents=sum(month.payroll_cents for month in months),
             tasks_accepted=accepted,
             tasks_succeeded=succeeded,
             tasks_failed=failed,
@@ -553,7 +478,7 @@ class Meter:
             failed_late_dispatch=causes["late_dispatch"],
             failed_understaffed=causes["understaffed"],
             failed_out_of_reach=causes["out_of_reach"],
-            failed_incapable_team=paper_causes["incapable_team"],
+            failed_incapable_team=sum(row.paper_cause == "incapable_team" for row in self._failures),
             client_policy=_client_policy(selected, avoided) if has_notes and clients else None,
             final_client_policy=_client_policy(final_selected, final_avoided) if has_notes and clients else None,
             selected_clients=selected,
@@ -604,23 +529,33 @@ class Meter:
     def _listed(self, names: set[str]) -> tuple[str, ...]:
         return tuple(client.name for client in self._start.clients if client.name in names)
 
-    def _months(self) -> tuple[tuple[MonthRow, ...], list[State]]:
-        """Return the rows of the months, and the state that each describes; the last is that of the run's end."""
-        end, states = self._state, [*self._at_ends, self._state]
-        booked: dict[int, list[LedgerEntry]] = {}
+    def _months(self, states: list[State]) -> tuple[MonthRow, ...]:
+        """Return the rows of the months, each of which describes one of the states."""
+        end = states[-1]
+        booked = [Counter[str]() for _ in states]
         place = 0
         for entry in end.ledger:  # one move of the clock may pass several payrolls
             while entry.time_us >= self._month_ends[place][1]:
                 place += 1
-            booked.setdefault(place, []).append(entry)
-        funds = self._start.funds_cents
-        rows = [_month_row(0, "start", self._start, funds, [], is_complete=True)]
-        for place, ((label, _), state) in enumerate(zip(self._month_ends, states, strict=False)):
-            entries = booked.get(place, [])
-            funds += sum(entry.amount_cents for entry in entries)
-            over = place + 1 < len(states) or end.terminal_reason == "horizon_end"
-            rows.append(_month_row(place + 1, label, state, funds, entries, is_complete=over))
-        return tuple(rows), [self._start, *states]
+            booked[place + 1][entry.category] += entry.amount_cents
+        funds = itertools.accumulate((each.total() for each in booked), initial=self._start.funds_cents)
+        labels = ("start", *(label for label, _ in self._month_ends))
+        return tuple(
+            MonthRow(
+                month=number,
+                label=label,
+                is_complete=number + 1 < len(states) or end.terminal_reason == "horizon_end",
+                funds_cents=funds_cents,
+                revenue_cents=sums["task_reward"],
+                fees_cents=-sums["task_fail_penalty"],
+                payroll_cents=-sums["monthly_payroll"],
+                salaries_cents=state.monthly_payroll_cents,
+                prestige_milli=state.prestige_milli,
+            )
+            for number, (label, state, sums, funds_cents) in enumerate(
+                zip(labels, states, booked, itertools.islice(funds, 1, None), strict=False)
+            )
+        )
 
     def _clients(self, month_states: list[State]) -> tuple[ClientRow, ...]:
         accepted = Counter(task.offer.client_name for task in self._state.tasks)
@@ -638,28 +573,21 @@ class Meter:
         )
 
 
-@attrs.frozen
-class _OpenTasks:
-    """How many listed tasks could be accepted; kept from one accept to the next, since only one slot changes."""
-
-    number: int
-    adversarial: int
-    market: tuple[MarketTask, ...]
-    gates: tuple[tuple[int, ...], tuple[int, ...]]
-
-
-def is_open(state: State, offer: MarketTask) -> bool:
-    """Return whether prestige and trust let a listed task be accepted; room for more tasks is not looked at.
+def open_offers(state: State) -> list[MarketTask]:
+    """Return the listed tasks that prestige and trust let be accepted; room for more tasks is not looked at.
 
     The same question as the simulator's own, put to 200 tasks at each accept; a test holds the two together.
     """
-    levels, needed = state.prestige_milli, offer.required_prestige * 1000
-    if state.config.world.prestige_gate == "highest":
-        if max(levels) < needed:
-            return False
-    elif any([levels[domain] < needed for domain in offer.domains]):  # noqa: C419 -- twice as fast for one domain
-        return False
-    return not offer.required_trust or state.client(offer.client_name or "").trust_milli >= offer.required_trust * 1000
+    levels = state.prestige_milli
+    highest = max(levels) if state.config.world.prestige_gate == "highest" else None
+    trust = {client.name: client.trust_milli for client in state.clients}
+    return [
+        offer
+        for offer in state.market
+        if (min([levels[domain] for domain in offer.domains]) if highest is None else highest)
+        >= offer.required_prestige * 1000
+        and trust.get(offer.client_name or "", 0) >= offer.required_trust * 1000
+    ]
 
 
 def _month_ends(calendar: Calendar) -> tuple[tuple[str, int], ...]:
@@ -679,29 +607,11 @@ def _month_ends(calendar: Calendar) -> tuple[tuple[str, int], ...]:
         months.append((label, (dt.datetime(year, month, 1) - _EPOCH) // _MICROSECOND))  # noqa: DTZ001 -- as above
 
 
-def _month_row(  # noqa: PLR0913 -- a row
-    number: int, label: str, state: State, funds_cents: int, entries: list[LedgerEntry], *, is_complete: bool
-) -> MonthRow:
-    return MonthRow(
-        month=number,
-        label=label,
-        is_complete=is_complete,
-        funds_cents=funds_cents,
-        revenue_cents=_booked(entries, "task_reward"),
-        fees_cents=-_booked(entries, "task_fail_penalty"),
-        payroll_cents=-_booked(entries, "monthly_payroll"),
-        salaries_cents=state.monthly_payroll_cents,
-        prestige_milli=state.prestige_milli,
-    )
-
-
-def _booked(entries: list[LedgerEntry], category: str) -> int:
-    return sum(entry.amount_cents for entry in entries if entry.category == category)
-
-
 def _bankruptcy_cause(failures: list[FailedTask]) -> BankruptcyCause:
     """Return the paper's cause of the failed tasks that lost the most reward; of equals the first of the paper's."""
-    lost = {cause: sum(row.lost_cents for row in failures if row.paper_cause == cause) for cause in PAPER_CAUSES}
+    lost = Counter[str]()
+    for row in failures:
+        lost[row.paper_cause] += row.lost_cents
     return max(PAPER_CAUSES, key=lambda cause: lost[cause]) if failures else "no_failed_task"
 
 

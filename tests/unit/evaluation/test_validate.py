@@ -517,7 +517,7 @@ def test_provenance_is_that_of_the_records(bench: Bench) -> None:
     bench.edit(path, "records", 0, "digest", to="0" * 64)
     assert "provenance.json: records[0].digest: " in bench.invalid()["provenance"]
     path.write_text('{"format": 2}', "ascii")
-    assert "got format 2, expected 3; remove it and validate again" in bench.invalid()["provenance"]
+    assert "got format 2, expected 3; remove it, so that it is made anew" in bench.invalid()["provenance"]
     path.write_text("[]", "ascii")
     assert "provenance.json: expected an object" in bench.invalid()["provenance"]
 
