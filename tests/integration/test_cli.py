@@ -203,20 +203,24 @@ def test_demo_writes_results_and_a_picture(tmp_path: Path) -> None:
 DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
-def _examples() -> list[str]:
-    return re.findall(r"^```console\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+EXAMPLES = re.findall(
+    r"^```(?:console|sh\n(?=printf))\n?(.*?)^```$(?:\n\nprints\n\n```text\n(.*?)^```$)?",
+    DOCUMENT.read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the examples are lines for a POSIX shell")
-@pytest.mark.parametrize("number", range(5))
-def test_the_examples_of_the_documentation_print_what_they_show(number: int, tmp_path: Path) -> None:
-    assert len(_examples()) == 5
+@pytest.mark.parametrize(
+    "example", [command if not text else f"$ {command}{text}" for command, text in EXAMPLES], ids=range(len(EXAMPLES))
+)
+def test_the_examples_of_the_documentation_print_what_they_show(example: str, tmp_path: Path) -> None:
     page = DOCUMENT.read_text(encoding="utf-8")
     for language, name in (("toml", "mine.toml"), ("python", "my_policies.py")):
         (text,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    for example in re.split(r"^\$ ", _examples()[number], flags=re.MULTILINE)[1:]:
-        command, _, expected = example.partition("\n")
+    for each in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]:
+        command, _, expected = each.partition("\n")
         line = re.sub(r"\bycbench ", f"{shlex.join(PROGRAM)} ", command)
         done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, env=CLEAN, capture_output=True, check=True)
         pattern = ".*".join(re.escape(part) for part in re.split(r"^\.\.\.$", expected, flags=re.MULTILINE))
