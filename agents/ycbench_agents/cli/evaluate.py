@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from ycbench_agents.base import JsonObject
-from ycbench_agents.cli.live import watch
 from ycbench_agents.cli.options import (
     NO_DEFAULT,
     SEVERAL,
@@ -24,10 +22,10 @@ from ycbench_agents.cli.options import (
     print_overrides,
     read_overrides,
 )
-from ycbench_agents.cli.output import print_json, telling_warnings
-from ycbench_agents.cli.run import import_from_here, print_evaluation, read_headers, report_failures
+from ycbench_agents.cli.output import print_json
+from ycbench_agents.cli.run import import_from_here, played, print_evaluation, read_headers, report_failures
 from ycbench_agents.evaluation.evaluate import play_suite
-from ycbench_agents.evaluation.results import read_evaluation, results_document
+from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.suite import load_suite
 from ycbench_agents.evaluation.workers import BackendName
 from ycbench_env import Config
@@ -82,50 +80,37 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     as_json: JsonFlag = False,
     quiet: Quiet = False,
 ) -> int:
-    """Play what is missing of a suite, print its results and return the exit code.
-
-    Raises:
-        SuiteError: The suite is not valid.
-        ConfigError: A configuration cannot be used.
-        PolicyError: There is no such policy, or it refuses a parameter.
-        RunError: The folder cannot be used.
-    """
+    """Play what is missing of a suite, print its results and return the exit code."""
     import_from_here()
     tables = read_overrides(settings)
-    first: list[tuple[str | Path, Config]] = []
+    sources: list[str | Path] = []
 
     def load_preset(source: str | Path) -> Config:
-        config = load(source, tables)
-        first.append((source, config))
-        return config
+        sources.append(source)
+        return load(source, tables)
 
     loaded = load_suite(named_file(suite, _CONFIGS, "evaluate", "a suite"), load_preset)
-    overrides = overrides_in_force(first[0][0], settings, first[0][1])
+    overrides = overrides_in_force(sources, settings, [loaded.presets[0].config])
     folder = out or _OUT / loaded.name
-    interrupted = False
-    with telling_warnings(), watch(live=live, quiet=quiet) as progress:
-        try:
-            evaluation = play_suite(
-                loaded,
-                folder,
-                policies=policy,
-                workers=workers,
-                concurrency=concurrency,
-                backend=backend,
-                address=address,
-                model=model,
-                base_url=base_url,
-                headers=read_headers(header),
-                progress=progress,
-                overrides=[cast("JsonObject", {"key": o.key, "value": o.value, "origin": o.place}) for o in overrides],
-            )
-        except KeyboardInterrupt:
-            interrupted, evaluation = True, read_evaluation(folder)
+    play = partial(
+        play_suite,
+        loaded,
+        folder,
+        policies=policy,
+        workers=workers,
+        concurrency=concurrency,
+        backend=backend,
+        address=address,
+        model=model,
+        base_url=base_url,
+        headers=read_headers(header),
+        overrides=overrides,
+    )
+    evaluation, interrupted = played(play, folder, live=live, quiet=quiet)
     if as_json:
         print_json(results_document(evaluation))
     else:
         print_overrides(overrides)
         print_evaluation(evaluation)
-    sys.stdout.flush()
     asked = [each for each in evaluation.episodes if not policy or each.key.policy in policy]
-    return report_failures(asked, interrupted=interrupted, folder=folder)
+    return report_failures(asked, is_interrupted=interrupted, folder=folder)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import math
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from typing import Any, Final, Self, cast
 
 import attrs
@@ -23,7 +24,7 @@ from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import RunIdentity, TurnRecord
 
-__all__ = ["Counter", "LineProgress", "LiveProgress", "counting", "watch"]
+__all__ = ["LineProgress", "LiveProgress", "counting", "watch"]
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _SPARKS: Final = 8  # columns of a sparkline
@@ -50,11 +51,6 @@ class _Row:
     commands: deque[Text] = attrs.field(factory=lambda: deque[Text](maxlen=_COMMANDS))
     seen_at: float = 0.0
     is_whole: bool = True
-
-    @classmethod
-    def of(cls, key: EpisodeKey, config: Mapping[str, Any]) -> Self:
-        """Return the row of an episode before its first turn."""
-        return cls(key, dt.datetime.fromisoformat(config["sim"]["start_date"]), config["sim"]["horizon_years"])
 
     def add(self, turn: TurnRecord) -> None:
         """Take a turn in."""
@@ -92,9 +88,9 @@ class _Row:
     @property
     def sparkline(self) -> str:
         """Funds over the turns, on a scale that shows zero."""
-        step = max(1, -(-len(self.funds) // _SPARKS))
+        step = max(1, math.ceil(len(self.funds) / _SPARKS))
         values = self.funds[step - 1 :: step]
-        low, high = min(0, *values, 0), max(1, *values, 1)
+        low, high = min([0, *values]), max([1, *values])
         return "".join(_BLOCKS[(value - low) * (len(_BLOCKS) - 1) // (high - low)] for value in values)
 
     def cells(self, *, has_cost: bool) -> list[Text]:
@@ -114,12 +110,7 @@ class _Row:
 
 
 class LineProgress(Callbacks):
-    """Writes a line an episode to stderr, and a line a turn if asked; nothing but warnings if quiet.
-
-    Args:
-        quiet: Write warnings only.
-        turns: Write a line a turn, too.
-    """
+    """Writes a line an episode to stderr, with ``turns`` a line a turn too; if ``quiet`` nothing but warnings."""
 
     def __init__(self, *, quiet: bool = False, turns: bool = False) -> None:
         self._quiet = quiet
@@ -189,7 +180,8 @@ class LiveProgress(LineProgress):
 
     def started(self, key: EpisodeKey, run: RunIdentity) -> None:
         """An episode begins."""
-        self._rows[key] = _Row.of(key, run.config)
+        sim = cast("dict[str, Any]", run.config["sim"])
+        self._rows[key] = _Row(key, dt.datetime.fromisoformat(sim["start_date"]), sim["horizon_years"])
 
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """A turn was played."""
@@ -260,34 +252,25 @@ def watch(*, live: bool = True, quiet: bool = False, turns: bool = False) -> Gen
         yield progress
 
 
-class Counter:
-    """Counts things that are done, on a bar if there is one.
+class _Counter:
+    """Counts things that are done, on a bar."""
 
-    Args:
-        bar: The bar, None to show nothing.
-    """
-
-    def __init__(self, bar: Progress | None) -> None:
-        self._bar = bar
-        self._task = bar.add_task("", total=None) if bar else None
+    def __init__(self, bar: Progress) -> None:
+        self._bar, self._task = bar, bar.add_task("", total=None)
 
     def begin(self, total: int) -> None:
-        """So many are to be done."""
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, total=total)
+        self._bar.update(self._task, total=total)
 
     def step(self, name: object = "") -> None:
-        """One is begun."""
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, advance=1, description=cell(name).plain)
+        self._bar.update(self._task, advance=1, description=cell(name).plain)
 
 
 @contextlib.contextmanager
-def counting() -> Generator[Counter]:
-    """Give a counter that shows a bar where stderr is a terminal."""
+def counting() -> Generator[_Counter | None]:
+    """Give a counter that shows a bar where stderr is a terminal, else None."""
     if not sys.stderr.isatty():
-        yield Counter(None)
+        yield None
         return
     columns = (TextColumn("{task.description}", markup=False), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=progress_output(), transient=True) as bar:
-        yield Counter(bar)
+        yield _Counter(bar)

@@ -11,64 +11,31 @@ from functools import reduce
 from pathlib import Path
 from typing import Annotated, Final, cast
 
-import attrs
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.text import Text
 
+from ycbench_agents.base import JsonObject
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
 from ycbench_env import Config, ConfigWarning, load_config
 from ycbench_env.config import FIELDS, Origin, config_origins
 from ycbench_env.text import shown
 
-__all__ = [
-    "NO_DEFAULT",
-    "SEVERAL",
-    "Count",
-    "File",
-    "Files",
-    "Flag",
-    "Headers",
-    "JsonFlag",
-    "Override",
-    "Parameters",
-    "Preset",
-    "Presets",
-    "Quiet",
-    "Seed",
-    "Seeds",
-    "Settings",
-    "Tables",
-    "TrustedPolicy",
-    "load",
-    "load_all",
-    "load_one",
-    "named_file",
-    "origin_label",
-    "overrides_for_all",
-    "overrides_in_force",
-    "print_overrides",
-    "read_overrides",
-    "read_parameters",
-    "read_seed",
-    "read_seeds",
-    "toml_value",
-]
-
 # ---------------------------------------------------------------- types of options
 
 SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
 NO_DEFAULT: Final = Parameter(show_default=False)
-_SEVERAL_OR_NONE: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=False)
 
 Presets = Annotated[
     tuple[str, ...],
-    _SEVERAL_OR_NONE,
+    SEVERAL,
+    NO_DEFAULT,
     Parameter(name="--preset", metavar="NAME...", help="Names of presets; the preset default if none is named."),
 ]
 Files = Annotated[
     tuple[Path, ...],
-    _SEVERAL_OR_NONE,
+    SEVERAL,
+    NO_DEFAULT,
     Parameter(name="--config", metavar="FILE...", help="TOML files of configurations."),
 ]
 Preset = Annotated[
@@ -79,7 +46,8 @@ Seeds = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SEED...", help="R
 Seed = Annotated[str, Parameter(metavar="SEED", help="Run seed.")]
 Settings = Annotated[
     tuple[str, ...],
-    _SEVERAL_OR_NONE,
+    SEVERAL,
+    NO_DEFAULT,
     Parameter(
         name="--set",
         metavar="KEY=VALUE...",
@@ -88,7 +56,8 @@ Settings = Annotated[
 ]
 Parameters = Annotated[
     tuple[str, ...],
-    _SEVERAL_OR_NONE,
+    SEVERAL,
+    NO_DEFAULT,
     Parameter(
         name="--param",
         metavar="KEY=VALUE...",
@@ -97,7 +66,8 @@ Parameters = Annotated[
 ]
 Headers = Annotated[
     tuple[str, ...],
-    _SEVERAL_OR_NONE,
+    SEVERAL,
+    NO_DEFAULT,
     Parameter(
         name="--header",
         metavar="'NAME: VALUE'...",
@@ -114,11 +84,8 @@ TrustedPolicy = Annotated[
 ]
 Count = Annotated[int, Parameter(validator=Number(gte=1), metavar="N")]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-JsonFlag = Annotated[
-    bool,
-    Parameter(name="--json", negative=(), show_default=False, help="Print strict JSON instead of the table."),
-]
-Quiet = Annotated[bool, Parameter(name="--quiet", negative=(), show_default=False, help="Show no progress.")]
+JsonFlag = Annotated[Flag, Parameter(name="--json", help="Print strict JSON instead of the table.")]
+Quiet = Annotated[Flag, Parameter(name="--quiet", help="Show no progress.")]
 
 # ---------------------------------------------------------------- seeds
 
@@ -140,13 +107,10 @@ def read_seed(text: str) -> int:
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
-    """Return the seeds that the values of ``--seeds`` name, in order.
-
-    Args:
-        texts: Numbers and ranges, several in one text with commas between them.
+    """Return the seeds that the values of ``--seeds`` name: numbers and ranges, also with commas between.
 
     Raises:
-        UsageError: There is none, one appears twice, or a text is neither number nor range.
+        UsageError: One appears twice, or a text is neither number nor range.
     """
     seeds: dict[int, None] = {}
     for text in (part.strip() for each in texts for part in each.split(",")):
@@ -186,10 +150,7 @@ def toml_value(text: str) -> object:
 
 
 def read_overrides(settings: Iterable[str]) -> Tables:
-    """Return the nested tables that the values of ``--set`` describe; for a key given twice the last one counts.
-
-    Args:
-        settings: Like ``world.num_employees=9``.
+    """Return the nested tables that values of ``--set`` describe; for a key given twice the last one counts.
 
     Raises:
         UsageError: One is no assignment, or contradicts another.
@@ -246,12 +207,7 @@ def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
 def load(
     source: str | Path, overrides: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
 ) -> Config:
-    """Return a configuration; keys without effect are named on stderr.
-
-    Args:
-        source: Name of a preset, or path of a file.
-        overrides: Tables that override everything else.
-        environ: Environment variables, None for those of the process.
+    """Return the configuration of a preset's name or a file's path; keys without effect are named on stderr.
 
     Raises:
         ConfigError: It cannot be used; the message names every problem.
@@ -277,22 +233,14 @@ def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> 
     return load(file or preset or "default", read_overrides(settings))
 
 
-def load_all(
-    presets: Sequence[str], files: Sequence[Path], settings: Sequence[str], fallback: Sequence[str] = ("default",)
-) -> dict[str, Config]:
+def load_all(presets: Sequence[str], files: Sequence[Path], settings: Sequence[str]) -> dict[str, Config]:
     """Return the configurations that options name, by the label that results give them, in order.
-
-    Args:
-        presets: Values of ``--preset``.
-        files: Values of ``--config``.
-        settings: Values of ``--set``, which apply to all of them.
-        fallback: Presets if nothing is named.
 
     Raises:
         ConfigError: One cannot be used.
         UsageError: One is named twice.
     """
-    sources: list[str | Path] = [*presets, *files] or [*fallback]
+    sources: list[str | Path] = [*presets, *files] or ["default"]
     overrides = read_overrides(settings)
     configs: dict[str, Config] = {}
     for source in sources:
@@ -312,79 +260,51 @@ def load_all(
 # ---------------------------------------------------------------- where settings come from
 
 
-@attrs.frozen
-class Override:
-    """A setting that an option or a variable decided, whatever file or preset is played.
-
-    Args:
-        key: Its dotted key.
-        value: Its value, as JSON has it.
-        place: ``--set``, or the name of the variable.
-    """
-
-    key: str
-    value: object
-    place: str
-
-
 def origin_label(origin: Origin) -> str:
     """Return how the command line names the origin of a setting: its option, the variable, the file or the preset."""
-    match origin.kind:
-        case "argument":
-            return "--set"
-        case "environment":
-            return origin.name
-        case _:
-            return str(origin)
+    if origin.kind == "argument":
+        return "--set"
+    return origin.name if origin.kind == "environment" else str(origin)
 
 
-def overrides_for_all(
-    presets: Sequence[str], files: Sequence[Path], settings: Sequence[str], configs: Mapping[str, Config]
-) -> tuple[Override, ...]:
-    """Return what options and variables decided in all of the configurations that options name.
+def overrides_in_force(
+    sources: Iterable[str | Path], settings: Sequence[str], configs: Iterable[Config]
+) -> list[JsonObject]:
+    """Return the settings that options and variables decided, in their order: key, value and origin.
 
     Args:
-        presets: Values of ``--preset``.
-        files: Values of ``--config``.
+        sources: Presets and files that options name; the first one stands for all, which agree in these.
         settings: Values of ``--set``.
-        configs: What ``load_all`` returned for these.
+        configs: What was loaded from both.
     """
-    first = next(iter([*presets, *files]), "default")
-    return overrides_in_force(first, settings, next(iter(configs.values())))
-
-
-def overrides_in_force(source: str | Path, settings: Sequence[str], config: Config) -> tuple[Override, ...]:
-    """Return what options and variables decided, in the order of the settings; it is the same whatever is loaded.
-
-    Args:
-        source: Name of a preset, or path of a file.
-        settings: Values of ``--set``.
-        config: What was loaded from both.
-    """
+    source, config = next(iter(sources), "default"), next(iter(configs))
     values = config.to_dict()
-    origins = config_origins(source, overrides=read_overrides(settings) or None)
-    return tuple(
-        Override(key, reduce(lambda table, name: table[name], key.split("."), values), origin_label(origin))
-        for key, origin in origins.items()
-        if origin.kind in {"argument", "environment"}
-    )
+    return [
+        {
+            "key": key,
+            "value": reduce(lambda table, name: table[name], key.split("."), values),
+            "origin": origin_label(o),
+        }
+        for key, o in config_origins(source, overrides=read_overrides(settings) or None).items()
+        if o.kind in {"argument", "environment"}
+    ]
 
 
-def print_overrides(overrides: Sequence[Override]) -> None:
+def print_overrides(overrides: Sequence[JsonObject]) -> None:
     """Print which settings options and variables decided, one a line, and an empty line; nothing for none."""
     if overrides:
-        lines = [cell(f"in force: {each.key} = {json.dumps(each.value)} ({each.place})") for each in overrides]
-        print_parts(Text("\n").join(lines), Text())
+        lines = [f"in force: {each['key']} = {json.dumps(each['value'])} ({each['origin']})" for each in overrides]
+        print_parts(Text("\n").join(map(cell, lines)), Text())
 
 
 # ---------------------------------------------------------------- files of the checkout
 
 
 def named_file(text: str, folder: Path, option: str, what: str) -> Path:
-    """Return the TOML file that a path, or a name in a folder, means.
+    """Return the TOML file that a path means, or its name without suffix in a folder.
 
     Args:
-        text: A path, or the name of a file in ``folder``, without its suffix.
+        text: The path or name.
         folder: Where names are looked for.
         option: Option or command for the message, like ``--rules``.
         what: What such a file holds, like ``rules``.

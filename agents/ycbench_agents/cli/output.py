@@ -21,41 +21,11 @@ from rich.text import Text
 from ycbench_agents.files import to_json
 from ycbench_env.text import printable
 
-__all__ = [
-    "INTERRUPTED",
-    "STOPPED",
-    "USAGE",
-    "UsageError",
-    "cell",
-    "complain",
-    "dollars",
-    "drop_output",
-    "explanation",
-    "help_output",
-    "make_output_total",
-    "new_table",
-    "output",
-    "print_json",
-    "print_parts",
-    "printable_lines",
-    "progress_output",
-    "read_turns_as_utf8",
-    "telling_warnings",
-    "warn",
-]
-
-STOPPED: Final = 1
-"""Exit code: an episode is not finished, or a record is not what it was."""
-
-USAGE: Final = 2
-"""Exit code: arguments, a configuration or a file cannot be used."""
-
-INTERRUPTED: Final = 130
-"""Exit code: Ctrl-C, as shells count it (128 + SIGINT)."""
-
+STOPPED: Final = 1  # exit code: an episode is not finished, or a record is not what it was
+USAGE: Final = 2  # exit code: arguments, a configuration or a file cannot be used
+INTERRUPTED: Final = 130  # exit code: Ctrl-C, as shells count it (128 + SIGINT)
 _UNLIMITED: Final = 1_000  # columns
 _PROJECT: Final = ("ycbench_env", "ycbench_agents")
-_EXTRAS: Final = {"cyclopts": "cli", "prompt_toolkit": "cli", "rich": "cli"}
 
 
 class UsageError(Exception):
@@ -73,9 +43,8 @@ def explanation(error: Exception) -> str | None:
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
     library = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
-    if library in _EXTRAS:
-        extra = _EXTRAS[library]
-        return f"{library} is not installed; this needs it: pip install '.[{extra}]' in the folder of this project"
+    if library in {"cyclopts", "prompt_toolkit", "rich"}:
+        return f"{library} is not installed; this needs it: pip install '.[cli]' in the folder of this project"
     return None
 
 
@@ -144,7 +113,10 @@ def telling_warnings() -> Generator[None]:
 
 
 class _Output(Console):
-    """A console that leaves a broken pipe to the caller."""
+    """A console without markup, emoji codes and guesses at numbers, which leaves a broken pipe to the caller."""
+
+    def __init__(self, stream: TextIO, width: int | None = None) -> None:
+        super().__init__(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
         """Raise it again: ``main`` ends quietly."""
@@ -153,22 +125,17 @@ class _Output(Console):
 
 def output() -> Console:
     """Return the console for results on stdout; without a terminal a line is as long as its content."""
-    return _new_console(sys.stdout, None if sys.stdout.isatty() else _UNLIMITED)
+    return _Output(sys.stdout, None if sys.stdout.isatty() else _UNLIMITED)
 
 
 def progress_output() -> Console:
     """Return the console for progress on stderr."""
-    return _new_console(sys.stderr, None)
+    return _Output(sys.stderr)
 
 
 def help_output() -> Console:
     """Return the console for help on stdout; 80 columns without a terminal."""
-    return _new_console(sys.stdout, None)
-
-
-def _new_console(stream: TextIO, width: int | None) -> Console:
-    """Return a console without markup, emoji codes and guesses at numbers."""
-    return _Output(file=stream, width=width, markup=False, emoji=False, highlight=False)
+    return _Output(sys.stdout)
 
 
 def print_parts(*parts: RenderableType) -> None:
@@ -213,3 +180,8 @@ def dollars(cents: int) -> str:
     """Return an amount as $1,234.56, exact."""
     whole, rest = divmod(abs(cents), 100)
     return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
+
+
+def amount(cents: int | None) -> str:
+    """Return an amount in dollars, or a dash where there is none."""
+    return "-" if cents is None else dollars(cents)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Final
 
-import attrs
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -23,7 +22,7 @@ from ycbench_agents.cli.options import (
     Seeds,
     Settings,
     load_all,
-    overrides_for_all,
+    overrides_in_force,
     print_overrides,
     read_seeds,
 )
@@ -41,7 +40,6 @@ from ycbench_agents.planner import (
     MOST_ACCEPTS_A_SLOT,
     MOST_PASSES,
     Foresight,
-    Plan,
     PlanError,
     Progress,
     load_plan,
@@ -57,17 +55,6 @@ __all__ = ["bound", "plan"]
 _BUDGET_SECONDS: Final = 600.0  # for each plan where neither a time nor a number of rollouts is given
 _NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
 _Limit = Annotated[int | None, NO_DEFAULT, Parameter(validator=Number(gte=0), metavar="N")]
-
-
-@attrs.frozen
-class _Job:
-    """A plan to search for: its configuration and seed, its file, and the plan that is there already."""
-
-    label: str
-    config: Config
-    seed: int
-    path: Path
-    old: Plan | None
 
 
 def plan(  # noqa: PLR0913 -- one argument an option
@@ -104,9 +91,16 @@ def plan(  # noqa: PLR0913 -- one argument an option
         msg += "--budget for the same plan on any machine, or --rollouts to search for a time"
         raise UsageError(msg)
     configs, numbers = load_all(preset, config, settings), read_seeds(seeds)
+    is_alone = len(configs) * len(numbers) == 1
+    suffix = "-honest" if honest else ""
     # All of them before the first search, so that nobody searches for what cannot be saved.
     jobs = [
-        _job(out, f"{label}{'-honest' if honest else ''}", each, seed, alone=len(configs) * len(numbers) == 1)
+        (
+            f"{label}{suffix}",
+            each,
+            seed,
+            *_target(out, f"{label}{suffix}-seed{seed}.plan", each, seed, is_alone=is_alone),
+        )
         for label, each in configs.items()
         for seed in numbers
     ]
@@ -115,12 +109,12 @@ def plan(  # noqa: PLR0913 -- one argument an option
     table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", "note", gap=1)
     done = 0
     interrupted = False
-    for job in jobs:
+    for label, each, seed, path, old_cents in jobs:
         try:
-            with _progress(f"{job.label}, seed {job.seed}", seconds, rollouts) as show:
+            with _progress(f"{label}, seed {seed}", seconds, rollouts) as show:
                 found = search(
-                    job.config,
-                    job.seed,
+                    each,
+                    seed,
                     budget_seconds=seconds,
                     budget_rollouts=rollouts,
                     most_passes=0 if honest else MOST_PASSES,
@@ -129,19 +123,20 @@ def plan(  # noqa: PLR0913 -- one argument an option
         except KeyboardInterrupt:
             interrupted = True
             break
-        kept = job.old is not None and job.old.final_funds_cents >= found.final_funds_cents
-        if not kept:
-            save_plan(job.path, found)
-        accepts = sum([turn.count("task accept ") for turn in found.turns])
-        note = f"kept: {dollars(job.old.final_funds_cents)} there already" if job.old and kept else ""
-        row = (job.label, found.seed, dollars(found.final_funds_cents), accepts, len(found.turns), job.path, note)
+        note = ""
+        if old_cents is None or old_cents < found.final_funds_cents:
+            save_plan(path, found)
+        else:
+            note = f"kept: {dollars(old_cents)} there already"
+        accepts = sum(turn.count("task accept ") for turn in found.turns)
+        row = (label, seed, dollars(found.final_funds_cents), accepts, len(found.turns), path, note)
         table.add_row(*map(cell, row))
         done += 1
         interrupted = found.interrupted
         if interrupted:
             break
     if done and str(out) != "-":
-        print_overrides(overrides_for_all(preset, config, settings, configs))
+        print_overrides(overrides_in_force([*preset, *config], settings, configs.values()))
         print_parts(table, cell(_NOTE))
     if not interrupted:
         return 0
@@ -150,27 +145,27 @@ def plan(  # noqa: PLR0913 -- one argument an option
     return INTERRUPTED
 
 
-def _job(out: Path, label: str, config: Config, seed: int, *, alone: bool) -> _Job:
-    """Return the job of planning one episode.
+def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) -> tuple[Path, int | None]:
+    """Return the file for a plan, and the funds of the plan that is there already.
 
     Raises:
         UsageError: Several plans are to go to one file, or the file holds something else than a plan for this episode.
     """
     if str(out) == "-" or (out.exists() and not out.is_dir()):
-        if not alone:
+        if not is_alone:
             msg = f"--out: got {out}, expected a folder for several plans"
             raise UsageError(msg)
         path = out
     else:
-        path = out / f"{label}-seed{seed}.plan"
+        path = out / name
     if not path.is_file():
-        return _Job(label, config, seed, path, None)
+        return path, None
     wrong = f"it is a plan for another seed than {seed}"
     try:
         old = load_plan(path)
         if old.seed == seed:
             replay_plan(config, old)
-            return _Job(label, config, seed, path, old)
+            return path, old.final_funds_cents
     except PlanError as error:
         wrong = str(error)
     msg = f"--out {out}: {path} is there and stays: {wrong}; name another --out, or move the file away"
@@ -227,7 +222,7 @@ def bound(  # noqa: PLR0913 -- one argument an option
             money = [dollars(cents) for cents in bounds] + ["-"] * (len(whom) - len(bounds))
             units, hours = f"{found.capacity_units:,.0f}", f"{found.hours:,.0f}"
             table.add_row(*map(cell, (label, seed, *money, dollars(found.payroll_cents), units, hours)))
-    print_overrides(overrides_for_all(preset, config, settings, configs))
+    print_overrides(overrides_in_force([*preset, *config], settings, configs.values()))
     if most_accepts is not None:
         note = f"no policy that accepts at most {most_accepts:,} tasks, 999 in each slot, ends with more"
     elif most_unfinished is not None:

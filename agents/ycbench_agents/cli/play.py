@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -39,22 +40,20 @@ _META: Final = {
     ":save": "write the turns played so far to a file: :save FILE",
     ":quit": "leave; so does Ctrl-D",
 }
-_HELP: Final = "\n".join(
-    [
-        *(f"{name:<8} {meaning}" for name, meaning in _META.items()),
-        "Everything else is a turn. Several commands in one turn: separate them by",
-        "; or &&, begin a new line with Alt-Enter (or Esc, then Enter), or write them",
-        "between :multi and :end. The game's own commands: --help (takes a turn), then",
-        ":pretty to read it.",
-        "Tab completes, Up brings back what was typed before.",
-    ]
+_HELP: Final = (
+    "\n".join(f"{name:<8} {meaning}" for name, meaning in _META.items())
+    + """
+Everything else is a turn. Several commands in one turn: separate them by
+; or &&, begin a new line with Alt-Enter (or Esc, then Enter), or write them
+between :multi and :end. The game's own commands: --help (takes a turn), then
+:pretty to read it.
+Tab completes, Up brings back what was typed before."""
 )
 _OVER: Final = "The episode is over. :save FILE keeps the turns, :quit leaves."
-_HINTS: Final = {
+_HINTS: Final = {  # for a person who types the usual words of other prompts; an agent's turn is not spared
     **dict.fromkeys(("exit", "quit", "q", "bye", "exit()", "quit()"), ":quit leaves; so does Ctrl-D."),
     **dict.fromkeys(("help", "?", "h"), ":help lists what this prompt understands; the game's own help is --help."),
 }
-"""Answers to a person who types the usual words of other prompts; an agent's turn is not spared."""
 _COLUMNS: Final = 80  # of help, when it is laid out
 
 Reader = Callable[[str], str | None]
@@ -75,18 +74,14 @@ def play(  # noqa: PLR0913 -- one argument an option
     ] = None,
     replay: Annotated[Path | None, Parameter(metavar="FILE", help="File that :save wrote, to be played first.")] = None,
 ) -> int:
-    """Play one episode turn by turn and return the exit code.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
-        FileError: The file of turns cannot be used.
-        UsageError: An option cannot be used.
-    """
+    """Play one episode turn by turn and return the exit code."""
     game = Game(load_one(preset, config, settings), read_seed(seed), scratchpad=scratchpad)
     turns = _read_turns(replay) if replay else ()
     # A prompt needs both: keys from one, a place to draw on in the other.
     by_hand = sys.stdin.isatty() and sys.stdout.isatty()
-    read = _prompt(game, history) if by_hand else _pipe()
+    if not by_hand:
+        read_turns_as_utf8()
+    read = _prompt(game, history) if by_hand else _read_pipe
     code = 0
     try:
         if by_hand:
@@ -94,7 +89,7 @@ def play(  # noqa: PLR0913 -- one argument an option
         _show(game.observation["text"])
         for turn in turns:
             _step(game, turn)
-        _play_turns(game, read, by_hand=by_hand)
+        _play_turns(game, read, is_by_hand=by_hand)
     except KeyboardInterrupt:
         complain("interrupted")
         code = INTERRUPTED
@@ -104,11 +99,6 @@ def play(  # noqa: PLR0913 -- one argument an option
 
 class Game:
     """An episode: the turns that were played, the last observation, and the tasks that answers have named.
-
-    Args:
-        config: The configuration.
-        seed: Run seed.
-        scratchpad: Whether there are notes, as for a language model.
 
     Attributes:
         tasks: Status in which each task was seen last, by id; market for one on offer. From observations alone.
@@ -129,7 +119,13 @@ class Game:
         self.observation, _, terminated, truncated, info = self._env.step(turn)
         self.turns.append(turn)
         for result in json.loads(self.observation["results"]):
-            self.tasks |= _statuses(result["output"])
+            answer = result["output"]
+            rows = answer["tasks"] if isinstance(answer.get("tasks"), list) else []
+            for row in (*rows, answer):
+                if "task_id" in row and (row is not answer or "status" in row):
+                    self.tasks[row["task_id"]] = row.get("status", "market")
+            if answer.get("replacement_task_id"):
+                self.tasks[answer["replacement_task_id"]] = "market"
         for event in json.loads(self.observation["events"]):
             if event.get("type") == "task_completed":
                 self.tasks[event["task_id"]] = "completed_success" if event["success"] else "completed_fail"
@@ -140,44 +136,24 @@ class Game:
     def summary(self) -> str:
         """What became of the company, in a sentence."""
         date, funds = self.observation["sim_time"][:10], dollars(int(self.observation["funds_cents"]))
-        after = f"after {_count(self.turns)}, funds {funds}"
-        match self.reason:
-            case "horizon_end":
-                return f"The company survived until {date}: {after}."
-            case "bankruptcy":
-                return f"The company went bankrupt on {date}: {after}."
-            case None:
-                return f"You left the company on {date}: {after}."
-            case reason:
-                return f"The episode was truncated ({reason}) on {date}: {after}."
+        ends = {
+            None: f"You left the company on {date}",
+            "horizon_end": f"The company survived until {date}",
+            "bankruptcy": f"The company went bankrupt on {date}",
+        }
+        end = ends.get(self.reason, f"The episode was truncated ({self.reason}) on {date}")
+        return f"{end}: after {_count(self.turns)}, funds {funds}."
 
 
 def _count(turns: Sequence[str]) -> str:
     return f"{len(turns)} {'turn' if len(turns) == 1 else 'turns'}"
 
 
-def _statuses(answer: Mapping[str, Any]) -> dict[str, str]:
-    """Return the statuses of tasks in an answer: of a list, of one task, of a replacement on the market."""
-    rows = answer["tasks"] if isinstance(answer.get("tasks"), list) else []
-    statuses = {row["task_id"]: row.get("status", "market") for row in rows if "task_id" in row}
-    if "task_id" in answer and "status" in answer:
-        statuses[answer["task_id"]] = answer["status"]
-    if answer.get("replacement_task_id"):
-        statuses[answer["replacement_task_id"]] = "market"
-    return statuses
-
-
 # ---------------------------------------------------------------- the loop
 
 
-def _play_turns(game: Game, read: Reader, *, by_hand: bool) -> None:
-    """Play until the input ends or asks to leave.
-
-    Args:
-        game: The episode.
-        read: Where input comes from.
-        by_hand: Whether a person types, who gets help; else each line counts as an agent's would.
-    """
+def _play_turns(game: Game, read: Reader, *, is_by_hand: bool) -> None:
+    """Play until the input ends or asks to leave; only a person gets hints."""
     while (line := read(f"turn {int(game.observation['turn'])}> ")) is not None:
         word, _, rest = line.strip().partition(" ")
         if word == ":quit":
@@ -190,7 +166,7 @@ def _play_turns(game: Game, read: Reader, *, by_hand: bool) -> None:
             _step(game, line)
         elif word.startswith(":"):
             _say(_answer(game, word, rest.strip()))
-        elif by_hand and (hint := _HINTS.get(line.strip().lower())):
+        elif is_by_hand and (hint := _HINTS.get(line.strip().lower())):
             _say(f"{hint} No turn was played.")
         elif word:
             _step(game, line)
@@ -219,20 +195,19 @@ def _answer(game: Game, word: str, rest: str) -> str:
     match word:
         case ":help":
             return _HELP
+        case ":end":
+            return "There is no turn to end; :multi begins one."
         case ":pretty":
             results = json.loads(game.observation["results"])
             texts = [f"> {result['command']}\n{_laid_out(result['output'])}" for result in results]
             return "\n\n".join(texts) or "There are no answers yet; the last turn had no commands."
         case ":save":
             return _save(game, rest)
-        case ":end":
-            return "There is no turn to end; :multi begins one."
         case _:
             return f"There is no {word}; :help lists what there is. No turn was played."
 
 
-def _laid_out(output: dict[str, Any]) -> str:
-    """Return an answer for reading: help as its lines, all else as JSON."""
+def _laid_out(output: Mapping[str, Any]) -> str:
     if set(output) != {"help"}:
         return json.dumps(output, indent=2, ensure_ascii=False)
     wrap = textwrap.TextWrapper(_COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
@@ -251,11 +226,6 @@ def _save(game: Game, name: str) -> str:
 
 
 def _read_turns(path: Path) -> tuple[str, ...]:
-    """Return the turns that ``:save`` wrote.
-
-    Raises:
-        FileError: The file cannot be read, or a line of it is no JSON string.
-    """
     turns: list[str] = []
     for number, line in enumerate(read_file(path).splitlines(), 1):
         if line.strip():
@@ -270,14 +240,9 @@ def _read_turns(path: Path) -> tuple[str, ...]:
 # ---------------------------------------------------------------- input and output
 
 
-def _pipe() -> Reader:
-    read_turns_as_utf8()
-
-    def read(_prompt: str) -> str | None:
-        line = sys.stdin.readline()
-        return line.removesuffix("\n") if line else None
-
-    return read
+def _read_pipe(_prompt: str) -> str | None:
+    line = sys.stdin.readline()
+    return line.removesuffix("\n") if line else None
 
 
 def _show(text: str) -> None:
@@ -293,15 +258,18 @@ def _show(text: str) -> None:
         console.print(_coloured(line), soft_wrap=True)
 
 
+_STYLES: Final = {
+    "> ": "bold cyan",
+    '{"error":': "red",
+    "The episode is over": "bold yellow",
+    "Time was moved on": "bold yellow",
+}
+
+
 def _coloured(line: str) -> Text:
-    for start, style in (
-        ("> ", "bold cyan"),
-        ('{"error":', "red"),
-        ("The episode is over", "bold yellow"),
-        ("Time was moved on", "bold yellow"),
-    ):
-        if line.startswith(start):
-            return Text(line, style=style)
+    style = next((style for start, style in _STYLES.items() if line.startswith(start)), None)
+    if style is not None:
+        return Text(line, style=style)
     return JSONHighlighter()(line) if line.startswith(("{", "[", "Events: ")) else Text(line)
 
 
@@ -319,7 +287,7 @@ def _prompt(game: Game, history: Path | None) -> Reader:
     from prompt_toolkit import PromptSession  # noqa: PLC0415 -- a pipe needs none of it
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion  # noqa: PLC0415 -- as above
     from prompt_toolkit.document import Document  # noqa: PLC0415 -- as above
-    from prompt_toolkit.history import FileHistory, InMemoryHistory  # noqa: PLC0415 -- as above
+    from prompt_toolkit.history import FileHistory, History, InMemoryHistory  # noqa: PLC0415 -- as above
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent  # noqa: PLC0415 -- as above
 
     class GameCompleter(Completer):
@@ -339,9 +307,14 @@ def _prompt(game: Game, history: Path | None) -> Reader:
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    path = history or _history_path()
+    past: History = InMemoryHistory()
+    with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
+        path = history or _history_path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()  # can it be written?
+        past = FileHistory(path)
     session: PromptSession[str] = PromptSession(
-        history=FileHistory(path) if path and _is_writable(path) else InMemoryHistory(),
+        history=past,
         completer=GameCompleter(),
         complete_while_typing=False,
         key_bindings=keys,
@@ -361,28 +334,15 @@ def _prompt(game: Game, history: Path | None) -> Reader:
     return read
 
 
-def _history_path() -> Path | None:
-    """Return where the platform keeps such a file, None for a user without a home."""
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
+def _history_path() -> Path:
+    """Return where the platform keeps such a file."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
+        base = Path.home() / "Library" / "Application Support"
     else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or home / ".local" / "state")
+        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return base / "ycbench" / "history"
-
-
-def _is_writable(path: Path) -> bool:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()
-    except OSError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- completion
@@ -402,12 +362,7 @@ def _begun(before: str) -> str:
 
 
 def complete(before: str, game: Game) -> list[tuple[str, str]]:
-    """Return what may stand at the cursor, with its meaning: from the table of commands and from observations.
-
-    Args:
-        before: The text before the cursor.
-        game: The episode.
-    """
+    """Return what may stand after a text, with its meaning: from the table of commands and from observations."""
     begun = _begun(before)
     if before.startswith(":"):
         choices = list(_META.items())
@@ -423,14 +378,13 @@ def complete(before: str, game: Game) -> list[tuple[str, str]]:
 
 def _choices(words: list[str], word: str, game: Game) -> list[tuple[str, str]]:
     """Return what may follow whole words, given the beginning of the next."""
-    commands = game.space.grammar.commands
+    commands = [spec for spec in game.space.grammar.commands if list(spec.verb[: len(words)]) == words[:2]]
     if not words:
         nouns = dict.fromkeys(spec.verb[0] for spec in commands)
         return [(noun, ", ".join(spec.verb[1] for spec in commands if spec.verb[0] == noun)) for noun in nouns]
-    if len(words) == 1:
-        return [(spec.verb[1], spec.summary) for spec in commands if spec.verb[0] == words[0]]
-    spec = next((spec for spec in commands if spec.verb == (words[0], words[1])), None)
-    return [] if spec is None else _options(spec, words[2:], word, game)
+    if len(words) == 1 or not commands:
+        return [(spec.verb[1], spec.summary) for spec in commands]
+    return _options(commands[0], words[2:], word, game)
 
 
 def _options(spec: Any, words: list[str], word: str, game: Game) -> list[tuple[str, str]]:  # noqa: ANN401 -- the grammar's row

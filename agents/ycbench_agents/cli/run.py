@@ -6,9 +6,10 @@ import contextlib
 import datetime as dt
 import sys
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import attrs
 from cyclopts import Parameter
@@ -31,7 +32,7 @@ from ycbench_agents.cli.options import (
     Settings,
     TrustedPolicy,
     load_all,
-    overrides_for_all,
+    overrides_in_force,
     print_overrides,
     read_parameters,
     read_seeds,
@@ -40,9 +41,9 @@ from ycbench_agents.cli.output import (
     INTERRUPTED,
     STOPPED,
     UsageError,
+    amount,
     cell,
     complain,
-    dollars,
     new_table,
     print_json,
     print_parts,
@@ -75,13 +76,13 @@ if TYPE_CHECKING:
 __all__ = [
     "demo",
     "import_from_here",
+    "played",
     "print_evaluation",
     "read_headers",
     "replay",
     "report_failures",
     "resume",
     "run",
-    "runs_in",
 ]
 
 _RUNS: Final = Path("runs")
@@ -141,13 +142,7 @@ def run(  # noqa: PLR0913 -- one argument an option
     as_json: JsonFlag = False,
     quiet: Quiet = False,
 ) -> int:
-    """Play every combination of policies, configurations and seeds, print the results and return the exit code.
-
-    Raises:
-        UsageError: An option cannot be used; nothing was played.
-        ConfigError: A configuration cannot be used.
-        PolicyError: There is no such policy, or it refuses a parameter.
-    """
+    """Play every combination of policies, configurations and seeds, print the results and return the exit code."""
     if twice := [name for name in policy if policy.count(name) > 1]:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
         raise UsageError(msg)
@@ -156,12 +151,14 @@ def run(  # noqa: PLR0913 -- one argument an option
         raise UsageError(msg)
     import_from_here()
     configs = load_all(preset, config, settings)
-    overrides = overrides_for_all(preset, config, settings, configs)
+    overrides = overrides_in_force([*preset, *config], settings, configs.values())
     parameters = read_parameters(param)
+    plain = cast("JsonObject", plain_json(dict(parameters), "--param"))
+    of_llm = _llm_policy(plain, model, base_url, system_prompt, prices) if LLM in policy else None
     suite = Suite(
         name="run",
         description="ycbench run",
-        policies=tuple(_policy(name, parameters, model, base_url, system_prompt, prices) for name in policy),
+        policies=tuple(of_llm if of_llm and name == LLM else SuitePolicy(name, name, plain) for name in policy),
         presets=tuple(SuitePreset(label, each) for label, each in configs.items()),
         seeds=tuple(map(str, read_seeds(seeds))),
         limits=Limits(seconds=timeout, max_turns=max_turns),
@@ -170,67 +167,62 @@ def run(  # noqa: PLR0913 -- one argument an option
     if "replay" in policy:
         _warn_of_other_episodes(parameters, configs, suite.seeds)
     at_terminal = any(asks_a_person(name, parameters) for name in policy)
-    decided = [cast("JsonObject", {"key": o.key, "value": o.value, "origin": o.place}) for o in overrides]
-    with _folder(records or (_RUNS if LLM in policy else None)) as folder:
-        with telling_warnings(), watch(live=live, quiet=quiet or at_terminal, turns=not live) as progress:
-            interrupted = False
-            try:
-                evaluation = play_suite(
-                    suite,
-                    folder,
-                    workers=1 if at_terminal else workers,
-                    headers=read_headers(header),
-                    progress=progress,
-                    measure=False,
-                    overrides=decided,
-                )
-            except KeyboardInterrupt:
-                interrupted, evaluation = True, read_evaluation(folder)
-        kept = records is not None or LLM in policy
+    kept = records or (_RUNS if LLM in policy else None)
+    with _temporary() if kept is None else contextlib.nullcontext(kept) as place:
+        folder = Path(place)
+        play = partial(
+            play_suite,
+            suite,
+            folder,
+            workers=1 if at_terminal else workers,
+            headers=read_headers(header),
+            measure=False,
+            overrides=overrides,
+        )
+        evaluation, interrupted = played(play, folder, live=live, quiet=quiet or at_terminal, turns=not live)
         if as_json:
-            rows = [_episode_json(each, kept=kept) for each in evaluation.episodes]
-            document = {**results_document(evaluation), "overrides": decided, "interrupted": interrupted}
+            rows = [_episode_json(each, is_kept=kept is not None) for each in evaluation.episodes]
+            document = {**results_document(evaluation), "overrides": overrides, "interrupted": interrupted}
             print_json({**document, "episodes": rows})
         else:
             print_overrides(overrides)
-            print_evaluation(evaluation, with_episodes=True, kept=kept)
-        sys.stdout.flush()
-        return report_failures(evaluation.episodes, interrupted=interrupted, folder=folder if kept else None)
+            print_evaluation(evaluation, with_episodes=True, is_kept=kept is not None)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=kept)
 
 
-def _policy(  # noqa: PLR0913 -- one an option
-    name: str,
-    parameters: Mapping[str, object],
+def _llm_policy(
+    parameters: JsonObject,
     model: str | None,
     base_url: str | None,
     system_prompt: Path | None,
-    prices: Sequence[Path],
+    prices: tuple[Path, ...],
 ) -> SuitePolicy:
-    """Return the row of a policy."""
-    plain = cast("JsonObject", plain_json(dict(parameters), "--param"))
-    if name != LLM:
-        return SuitePolicy(name, name, plain)
     given = {"model": model, "base_url": base_url, "system_prompt": system_prompt}
-    if twice := sorted(plain.keys() & {key for key, value in given.items() if value is not None}):
+    if twice := sorted(name for name, value in given.items() if value is not None and name in parameters):
         msg = f"--param: got {twice[0]}, for which there is an option of its own, expected one of them"
         raise UsageError(msg)
     if system_prompt is not None:
         try:
-            plain["system_prompt"] = read_file(system_prompt).decode("utf-8-sig")
+            parameters = {**parameters, "system_prompt": read_file(system_prompt).decode("utf-8-sig")}
         except UnicodeDecodeError:
             msg = f"--system-prompt {system_prompt}: not UTF-8"
             raise UsageError(msg) from None
-    return SuitePolicy(name, name, plain, model, base_url, tuple(prices))
+    return SuitePolicy(LLM, LLM, parameters, model, base_url, prices)
 
 
-@contextlib.contextmanager
-def _folder(kept: Path | None) -> Generator[Path]:
-    """Give a folder that is kept, or a temporary one."""
-    if kept is not None:
-        yield kept
-        return
-    with tempfile.TemporaryDirectory(prefix="ycbench-", ignore_cleanup_errors=True) as temporary:
-        yield Path(temporary)
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="ycbench-", ignore_cleanup_errors=True)
+
+
+def played(
+    play: Callable[..., Evaluation], folder: Path, *, live: bool = True, quiet: bool, turns: bool = False
+) -> tuple[Evaluation, bool]:
+    """Return the evaluation that ``play(progress=...)`` plays into a folder, and whether Ctrl-C ended it early."""
+    with telling_warnings(), watch(live=live, quiet=quiet, turns=turns) as progress:
+        try:
+            return play(progress=progress), False
+        except KeyboardInterrupt:
+            return read_evaluation(folder), True
 
 
 def read_headers(texts: Sequence[str]) -> dict[str, str]:
@@ -276,7 +268,7 @@ def _warn_of_other_episodes(
 # ---------------------------------------------------------------- results
 
 
-def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, kept: bool = True) -> None:
+def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_kept: bool = True) -> None:
     """Print the leaderboard, on request with a table of episodes above, and how much was played."""
     statuses = [episode.status for episode in evaluation.episodes]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("failed", "missing") if status in statuses)
@@ -287,61 +279,40 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, kep
         if used.cost_usd is not None:
             cost = f"{'at least ' * bool(used.unknown_cost_turns)}${used.cost_usd:.2f}"
         lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
-    if kept:
+    if is_kept:
         lines.append(f"results: {evaluation.folder / RESULTS_FILE}")
     rows = leaderboard(evaluation)
-    any_failed = any(row.failed for row in rows)
-    headings = (
-        "policy",
-        "preset",
-        ">score",
-        *[">failed as 0"] * any_failed,
-        ">final funds",
-        ">run",
-        ">failed",
-        ">bankrupt",
-    )
-    board = new_table(*headings, gap=1)
+    with_failed = any(row.failed for row in rows)
+    columns = ["policy", "preset", ">score", ">final funds", ">run", ">failed", ">bankrupt"]
+    if with_failed:
+        columns.insert(3, ">failed as 0")
+    board = new_table(*columns, gap=1)
     for row in rows:
-        score = _amount(row.score_cents)
-        with_failed = [_amount(row.score_failed_as_zero_cents)] * any_failed
-        shown = score if row.is_complete else f"({score})"
-        counts = (f"{row.finished}/{row.planned}", row.failed, row.bankrupt)
-        values = (row.policy, row.preset, shown, *with_failed, _amount(row.final_funds_cents), *counts)
-        board.add_row(*[cell(value) for value in values])
+        score = amount(row.score_cents)
+        values = [row.policy, row.preset, score if row.is_complete else f"({score})"]
+        if with_failed:
+            values.append(amount(row.score_failed_as_zero_cents))
+        values += [amount(row.final_funds_cents), f"{row.finished}/{row.planned}"]
+        board.add_row(*map(cell, [*values, row.failed, row.bankrupt]))
     parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
-    print_parts(*parts, board, Text("\n").join(cell(line) for line in lines))
+    print_parts(*parts, board, Text("\n").join(map(cell, lines)))
+    sys.stdout.flush()
 
 
-def _amount(cents: int | None) -> str:
-    return "-" if cents is None else dollars(cents)
-
-
-@attrs.frozen
-class _Course:
-    """What the turns of a run add up to: tasks by their ends, and the simulated time after the last turn."""
-
-    completed: int = 0
-    failed: int = 0
-    cancelled: int = 0
-    ended_at: str | None = None
-
-    @classmethod
-    def of(cls, run: Run | None) -> Self:
-        """Return the sums over the turns of a run, as far as they can be read; all zero without one."""
-        completed = failed = cancelled = 0
-        ended_at = None
-        with contextlib.suppress(RunError):
-            for turn in run.turns() if run is not None else ():
-                ended_at = turn.sim_time
-                for event in turn.events:
-                    if isinstance(event, dict) and event.get("type") == "task_completed":
-                        completed += event.get("success") is True
-                        failed += event.get("success") is not True
-                for result in turn.results:
-                    output = result.get("output") if isinstance(result, dict) else None
-                    cancelled += isinstance(output, dict) and "cancel_penalty_per_domain" in output
-        return cls(completed, failed, cancelled, ended_at)
+def _course(run: Run | None) -> dict[str, Any]:
+    """Return tasks by their ends, and the simulated time after the last turn, as far as turns can be read."""
+    tasks = dict.fromkeys(("completed", "failed", "cancelled"), 0)
+    ended_at = None
+    with contextlib.suppress(RunError):
+        for turn in run.turns() if run is not None else ():
+            ended_at = turn.sim_time
+            for event in turn.events:
+                if isinstance(event, dict) and event.get("type") == "task_completed":
+                    tasks["completed" if event.get("success") is True else "failed"] += 1
+            for result in turn.results:
+                output = result.get("output") if isinstance(result, dict) else None
+                tasks["cancelled"] += isinstance(output, dict) and "cancel_penalty_per_domain" in output
+    return {**tasks, "ended_at": ended_at}
 
 
 def _episode_table(evaluation: Evaluation) -> RenderableType:
@@ -350,62 +321,55 @@ def _episode_table(evaluation: Evaluation) -> RenderableType:
     for episode in evaluation.episodes:
         if episode.status == "missing":
             continue
-        key, run = episode.key, episode.run
+        key, run, course = episode.key, episode.run, _course(episode.run)
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
-        course = _Course.of(run)
-        tasks = (course.completed, course.failed, course.cancelled)
-        funds, outcome = _amount(episode.final_funds_cents), _outcome(episode, course)
-        table.add_row(*[cell(value) for value in (key.policy, key.preset, seed, funds, *tasks, outcome, turns)])
+        tasks = (course["completed"], course["failed"], course["cancelled"])
+        funds, outcome = amount(episode.final_funds_cents), _outcome(episode, course["ended_at"])
+        table.add_row(*map(cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
     return table
 
 
-def _outcome(episode: Episode, course: _Course) -> str:
-    """Return what became of an episode, in words."""
+def _outcome(episode: Episode, ended_at: str | None) -> str:
     if episode.status != "finished" or episode.run is None:
         return episode.status
     ending = _ENDINGS.get(episode.run.outcome.terminal_reason or "", "cut off")
-    return ending if ending == "survived" or course.ended_at is None else f"{ending} on {course.ended_at[:10]}"
+    return ending if ending == "survived" or ended_at is None else f"{ending} on {ended_at[:10]}"
 
 
-def _episode_json(episode: Episode, *, kept: bool) -> dict[str, object]:
-    """Return an episode as ``--json`` shows it."""
+def _episode_json(episode: Episode, *, is_kept: bool) -> dict[str, object]:
     run = episode.run if episode.status == "finished" else None
-    course = _Course.of(run)
+    course: Mapping[str, Any] = _course(run) if run else {}
     return {
         **attrs.asdict(episode.key),
         "status": episode.status,
         "reason": episode.reason,
         "final_funds_cents": episode.final_funds_cents,
         "score_cents": episode.score_cents,
-        "tasks_completed": course.completed if run else None,
-        "tasks_failed": course.failed if run else None,
-        "tasks_cancelled": course.cancelled if run else None,
+        **{f"tasks_{end}": course.get(end) for end in ("completed", "failed", "cancelled")},
         "terminal_reason": run.outcome.terminal_reason if run else None,
-        "ended_at": course.ended_at,
+        "ended_at": course.get("ended_at"),
         "turns": run.outcome.turns if run else None,
-        "folder": str(episode.run.folder) if kept and episode.run else None,
+        "folder": str(episode.run.folder) if is_kept and episode.run else None,
     }
 
 
-def report_failures(
-    episodes: Sequence[Episode], *, interrupted: bool, folder: Path | None, again: str = "ycbench resume"
-) -> int:
-    """Name failed and missing episodes on stderr and return the exit code: 130 after Ctrl-C, 1 if any, else 0.
+def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder: Path | None) -> int:
+    """Name failed and missing episodes on stderr and return the exit code.
 
     Args:
         episodes: The episodes that were asked for.
-        interrupted: Whether Ctrl-C ended the playing.
+        is_interrupted: Whether Ctrl-C ended the playing.
         folder: Where they are kept, None for nowhere.
-        again: Command that goes on with them.
     """
+    sys.stdout.flush()
     failed = [episode for episode in episodes if episode.status == "failed"]
     missing = [episode for episode in episodes if episode.status == "missing"]
     for episode in failed[:_SHOWN]:
         complain(f"failed: {episode.key}: {episode.reason}")
     if len(failed) > _SHOWN:
         complain(f"failed: {len(failed) - _SHOWN} more")
-    if interrupted:
+    if is_interrupted:
         complain("interrupted")
     groups: dict[tuple[str, str], list[str]] = {}
     for episode in missing:
@@ -413,11 +377,11 @@ def report_failures(
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
         complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if folder is not None and (failed or missing):
-        complain(f"go on with: {again} {folder}")
+        complain(f"go on with: ycbench resume {folder}")
     for episode in episodes:
         if (hint := _hint(episode)) is not None:
             complain(f"{episode.key}: {hint}")
-    return INTERRUPTED if interrupted else STOPPED if failed or missing else 0
+    return INTERRUPTED if is_interrupted else STOPPED if failed or missing else 0
 
 
 def _ranges(seeds: Sequence[str]) -> str:
@@ -447,13 +411,8 @@ def _hint(episode: Episode) -> str | None:
 # ---------------------------------------------------------------- resume and replay
 
 
-def runs_in(folders: Sequence[Path], command: str) -> Iterator[Run]:
-    """Yield the runs in folders: those that are runs, and those that hold some.
-
-    Raises:
-        UsageError: There is no run.
-        RunError: A run.json is damaged.
-    """
+def _runs_in(folders: Sequence[Path], command: str) -> Iterator[Run]:
+    """Yield the runs in folders: those that are runs, and those that hold some."""
     if not folders:
         msg = f"{command}: got no folder, expected at least one, like ycbench {command} runs"
         raise UsageError(msg)
@@ -482,21 +441,19 @@ def resume(  # noqa: PLR0913 -- one argument an option
     live: _Live = True,
     quiet: Quiet = False,
 ) -> int:
-    """Go on with evaluations and runs that were killed or stopped, print the results and return the exit code.
-
-    Raises:
-        UsageError: A folder holds no run.
-        PolicyError: Something that a record names has to be trusted by name.
-    """
+    """Go on with evaluations and runs that were killed or stopped, print the results and return the exit code."""
     import_from_here()
     trusted = Trusted(policy, base_url, api_key_variable, read_headers(header))
     whole = [folder for folder in folders if (folder / SUITE_FILE).exists()]
     single = [folder for folder in folders if folder not in whole]
-    runs = list(runs_in(single, "resume")) if single or not folders else []
+    runs = list(_runs_in(single, "resume")) if single or not folders else []
     codes: list[int] = []
     for folder in whole:
-        codes.append(_resume_evaluation(folder, trusted, workers, concurrency, live=live, quiet=quiet))
-        if INTERRUPTED in codes:
+        play = partial(resume_evaluation, folder, trusted, workers=workers, concurrency=concurrency)
+        evaluation, interrupted = played(play, folder, live=live, quiet=quiet, turns=not live)
+        print_evaluation(evaluation, with_episodes=True)
+        codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted, folder=folder))
+        if interrupted:
             return INTERRUPTED
     if runs:
         interrupted, episodes = False, ()
@@ -506,44 +463,21 @@ def resume(  # noqa: PLR0913 -- one argument an option
             except KeyboardInterrupt:
                 interrupted = True
         for episode in episodes:
-            if episode.run is not None:
-                outcome, funds = _outcome(episode, _Course.of(episode.run)), _amount(episode.final_funds_cents)
-                sys.stdout.write(f"{printable(str(episode.run.folder))}: {outcome} {funds}\n")
-        sys.stdout.flush()
-        codes.append(report_failures(episodes, interrupted=interrupted, folder=None))
+            if (run := episode.run) is not None:
+                outcome = _outcome(episode, _course(run)["ended_at"])
+                sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {amount(episode.final_funds_cents)}\n")
+        codes.append(report_failures(episodes, is_interrupted=interrupted, folder=None))
     return max(codes)
 
 
-def _resume_evaluation(  # noqa: PLR0913 -- the options of resume
-    folder: Path, trusted: Trusted, workers: int | None, concurrency: int, *, live: bool, quiet: bool
-) -> int:
-    interrupted = False
-    with telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
-        try:
-            evaluation = resume_evaluation(folder, trusted, workers=workers, concurrency=concurrency, progress=progress)
-        except KeyboardInterrupt:
-            interrupted, evaluation = True, read_evaluation(folder)
-    print_evaluation(evaluation, with_episodes=True)
-    sys.stdout.flush()
-    return report_failures(evaluation.episodes, interrupted=interrupted, folder=folder)
-
-
-def replay(
-    *folders: _Folders,
-    policy: TrustedPolicy = None,
-) -> int:
-    """Play recorded runs again, print for each whether all is as recorded, and return the exit code.
-
-    Raises:
-        UsageError: A folder holds no run.
-    """
+def replay(*folders: _Folders, policy: TrustedPolicy = None) -> int:
+    """Play recorded runs again, print for each whether all is as recorded, and return the exit code."""
     import_from_here()
     code = 0
     with telling_warnings():
-        for run in runs_in(folders, "replay"):
+        for run in _runs_in(folders, "replay"):
             try:
-                again = replaying_policy(run, Trusted(policy))
-                report = replay_run(run, again)
+                report = replay_run(run, again := replaying_policy(run, Trusted(policy)))
             except (RunError, ValueError) as error:
                 complain(f"error: {error}")
                 code = STOPPED
@@ -567,11 +501,7 @@ def demo(
     out: Annotated[Path, Parameter(metavar="DIR", help="Folder for funds.png and results.json.")] = Path("out"),
     quiet: Quiet = False,
 ) -> int:
-    """Play two policies, print the results, write them and a picture, and return the exit code.
-
-    Raises:
-        FileError: A file cannot be written.
-    """
+    """Play two policies, print the results, write them and a picture, and return the exit code."""
     from ycbench_agents.figure import save_funds_figure  # noqa: PLC0415 -- imports matplotlib
 
     suite = Suite(
@@ -581,23 +511,17 @@ def demo(
         presets=tuple(SuitePreset(label, config) for label, config in load_all(_DEMO_PRESETS, (), ()).items()),
         seeds=tuple(map(str, _DEMO_SEEDS)),
     )
-    with _folder(None) as folder:
-        interrupted = False
-        with telling_warnings(), watch(quiet=quiet) as progress:
-            try:
-                play_suite(suite, folder, progress=progress, measure=False)
-            except KeyboardInterrupt:
-                interrupted = True
-        evaluation = read_evaluation(folder)
-        print_evaluation(evaluation, with_episodes=True, kept=False)
+    with _temporary() as folder:
+        play = partial(play_suite, suite, Path(folder), measure=False)
+        evaluation, interrupted = played(play, Path(folder), quiet=quiet)
+        print_evaluation(evaluation, with_episodes=True, is_kept=False)
         results, figure = out / "results.json", out / "funds.png"
         write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
         drawn = [each for each in evaluation.episodes if each.key.preset == _DEMO_PRESETS[0]]  # the others look alike
         if curves := [_curve(each) for each in drawn if each.status == "finished"]:
             save_funds_figure(curves, figure)
             sys.stdout.write(f"wrote {results} and {figure}\n")
-        sys.stdout.flush()
-        return report_failures(evaluation.episodes, interrupted=interrupted, folder=None)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=None)
 
 
 def _curve(episode: Episode) -> FundsCurve:

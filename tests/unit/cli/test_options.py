@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ycbench_agents.cli.options import (
-    Override,
     load,
     load_all,
     load_one,
@@ -190,13 +189,14 @@ def test_the_strongest_option_or_variable_is_in_force(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setenv("YCBENCH_WORLD__NUM_CLIENTS", "3")
         patch.setenv("YCBENCH_WORLD__NUM_EMPLOYEES", "4")
-        assert overrides_in_force(path, settings, load(path, read_overrides(settings))) == (
-            Override("sim.start_date", "2025-02-01", "--set"),
-            Override("world.num_employees", 9, "--set"),
-            Override("world.num_market_tasks", 200, "--set"),  # also if it changes nothing
-            Override("world.num_clients", 3, "YCBENCH_WORLD__NUM_CLIENTS"),
-        )
-    assert overrides_in_force("reference", (), load("reference")) == ()
+        found = overrides_in_force([path], settings, [load(path, read_overrides(settings))])
+        assert [tuple(each.values()) for each in found] == [
+            ("sim.start_date", "2025-02-01", "--set"),
+            ("world.num_employees", 9, "--set"),
+            ("world.num_market_tasks", 200, "--set"),  # also if it changes nothing
+            ("world.num_clients", 3, "YCBENCH_WORLD__NUM_CLIENTS"),
+        ]
+    assert overrides_in_force(["reference"], (), [load("reference")]) == []
 
 
 def test_a_file_is_named_by_path_or_by_name(mine: Path, tmp_path: Path) -> None:
