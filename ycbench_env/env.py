@@ -76,9 +76,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     metadata = {"render_modes": _RENDER_MODES, "render_fps": 4}  # noqa: RUF012 -- gymnasium declares it so
 
     def __init__(
-        self,
-        config: str | os.PathLike[str] | Mapping[str, object] | Config = "default",
-        render_mode: str | None = None,
+        self, config: str | os.PathLike[str] | Mapping[str, object] | Config = "default", render_mode: str | None = None
     ) -> None:
         """Make an environment; the world itself is made by ``reset``.
 

@@ -3,14 +3,7 @@
 An agent's text never raises: the environment answers it (see ``ycbench_env.env``).
 """
 
-__all__ = [
-    "ConfigError",
-    "ConfigWarning",
-    "MissingExtraError",
-    "SeedError",
-    "StateError",
-    "YCBenchError",
-]
+__all__ = ["ConfigError", "ConfigWarning", "MissingExtraError", "SeedError", "StateError", "YCBenchError"]
 
 
 class YCBenchError(Exception):

@@ -6,23 +6,12 @@ Source: Y-2, K-1. Two seeds: the run seed makes the market, the world seed (1, o
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from operator import index
 from typing import Final, NamedTuple, SupportsIndex, assert_never, cast
 
 import attrs
 
-from ycbench_env.config import (
-    Beta,
-    Config,
-    Constant,
-    Distribution,
-    Normal,
-    SalaryTier,
-    Triangular,
-    Uniform,
-    WorldConfig,
-)
+from ycbench_env.config import Beta, Config, Constant, Distribution, Normal, Triangular, Uniform, WorldConfig
 from ycbench_env.errors import SeedError
 from ycbench_env.rng import stream
 from ycbench_env.rules.economy import client_reward, gate_chance, gated_reward, required_trust, scaled_by_prestige
@@ -54,16 +43,9 @@ _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
 
 class DrawnTask(NamedTuple):
-    """A task as its stream gives it, before it is stored (Y-7).
+    """A task as its stream gives it, before it is rounded and stored (Y-7) and a client's multiplier counts.
 
-    Args:
-        required_prestige: Prestige that it requires, drawn or given.
-        required_trust: Level of trust that it requires, 0 to 4.
-        domains: Domains in the order drawn.
-        quantities: Work in each of them.
-        reward_cents: Reward before a client's multiplier.
-        prestige_delta: Prestige that success brings, with as many places as its distribution gives.
-        skill_boost: Share by which success raises rates, likewise.
+    Domains are in the order drawn, with the work in each; the required trust is a level from 0 to 4.
     """
 
     required_prestige: int
@@ -150,38 +132,24 @@ def initial_state(config: Config, seed: int) -> State:
 
 def _draw_employees(world: WorldConfig, seed: int) -> tuple[Employee, ...]:
     """Return the staff. Source: Y-2.2."""
-    count = world.num_employees
-    tiers = [TIER_CYCLE[i % len(TIER_CYCLE)] for i in range(count)]
+    tiers = [TIER_CYCLE[i % len(TIER_CYCLE)] for i in range(world.num_employees)]
     stream(seed, "tier_assignment").shuffle(tiers)
-    by_name = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
-    draw_rates = _draw_rates if world.employee_skill_sampling == "uniform" else _draw_budget_rates
-    return tuple(_draw_employee(seed, number, tier, by_name[tier], draw_rates) for number, tier in enumerate(tiers, 1))
+    return tuple(_draw_employee(world, seed, number, tier) for number, tier in enumerate(tiers, 1))
 
 
-def _draw_rates(rng: random.Random, ranges: SalaryTier) -> tuple[float, ...]:
-    """Return a rate for each domain. Source: Y-2.2."""
-    return tuple([rng.uniform(ranges.rate_min, ranges.rate_max) for _ in DOMAINS])
-
-
-def _draw_budget_rates(rng: random.Random, ranges: SalaryTier) -> tuple[float, ...]:
-    """Return a rate for each domain, shared out from an average. Source: K-1.2."""
-    average = rng.uniform(ranges.rate_min, ranges.rate_max)
-    if average <= FLOOR_RATE:
-        return (FLOOR_RATE,) * len(DOMAINS)
-    return budget_rates(average, [rng.gammavariate(_SHARE_SHAPE, 1.0) for _ in DOMAINS])
-
-
-def _draw_employee(
-    seed: int,
-    number: int,
-    tier: str,
-    ranges: SalaryTier,
-    draw_rates: Callable[[random.Random, SalaryTier], tuple[float, ...]],
-) -> Employee:
+def _draw_employee(world: WorldConfig, seed: int, number: int, tier: str) -> Employee:
+    """Return an employee: a rate for each domain, or (K-1.2) an average shared out. Source: Y-2.2, K-1.2."""
     rng = stream(seed, f"employee_{number}")
-    rates = tuple([round_double(rate, 10_000) for rate in draw_rates(rng, ranges)])
+    ranges = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}[tier]
+    if world.employee_skill_sampling == "uniform":
+        rates = [rng.uniform(ranges.rate_min, ranges.rate_max) for _ in DOMAINS]
+    elif (average := rng.uniform(ranges.rate_min, ranges.rate_max)) <= FLOOR_RATE:
+        rates = [FLOOR_RATE] * len(DOMAINS)
+    else:
+        rates = budget_rates(average, [rng.gammavariate(_SHARE_SHAPE, 1.0) for _ in DOMAINS])
     salary = round(rng.triangular(ranges.min_cents, ranges.max_cents, ranges.max_cents))
-    return Employee(number, tier, min(max(salary, ranges.min_cents), ranges.max_cents), rates)
+    stored = tuple([round_double(rate, 10_000) for rate in rates])
+    return Employee(number, tier, min(max(salary, ranges.min_cents), ranges.max_cents), stored)
 
 
 def _draw_clients(world: WorldConfig, seed: int) -> tuple[Client, ...]:
@@ -235,21 +203,14 @@ def replacement(state: State, slot: int) -> MarketTask:
     """Return the task that takes the place of a slot's accepted task. Source: Y-2.5, K-1.4."""
     accepted = state.market[slot]
     client = state.client_of(accepted)
-    number = _replacement_number(state, slot)
+    world, accepts = state.config.world, state.slot_accepts  # numbers: Y-2.5, X-3
+    number = sum(accepts) if world.replacement_numbering == "episode" else slot * TASKS_A_SLOT + accepts[slot]
     rng = stream(state.run_seed, f"replenish_{number}")
-    world = state.config.world
     prestige = accepted.required_prestige if world.replacement_prestige == "same" else None
     # Mostly nobody had the number: no task of the start, and no replacement while all keep to their slot's numbers.
-    is_new = number > len(state.market) and max(state.slot_accepts) < TASKS_A_SLOT
+    is_new = number > len(state.market) and max(accepts) < TASKS_A_SLOT
     identity = number, 1 if is_new else _copies_issued(state, number) + 1
     return _listed(draw_task(world, rng, client, prestige), identity, client, 1.0)
-
-
-def _replacement_number(state: State, slot: int) -> int:
-    """Return the number that names a replacement and its stream. Source: Y-2.5, X-3."""
-    if state.config.world.replacement_numbering == "episode":
-        return sum(state.slot_accepts)
-    return slot * TASKS_A_SLOT + state.slot_accepts[slot]
 
 
 def relisted(state: State, slot: int) -> MarketTask:
@@ -292,12 +253,11 @@ def draw_task(world: WorldConfig, rng: random.Random, client: Client | None, pre
 
     Source: Y-2.4, K-1.3.
     """
-    if world.task_draw_order == "prestige_first":
-        prestige = _drawn_prestige(world, rng, prestige)
-        domains, base_quantities = _draw_work(world, rng, client)
-    else:
-        domains, base_quantities = _draw_work(world, rng, client)
-        prestige = _drawn_prestige(world, rng, prestige)
+    if prestige is None and world.task_draw_order == "prestige_first":
+        prestige = int(draw(world.dist.required_prestige, rng))
+    domains, base_quantities = _draw_work(world, rng, client)
+    if prestige is None:
+        prestige = int(draw(world.dist.required_prestige, rng))
     quantities = tuple([scaled_by_prestige(base, world.prestige_qty_scale, prestige) for base in base_quantities])
     reward = scaled_by_prestige(int(draw(world.dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
     trust = 0 if client is None else _draw_required_trust(world, rng, reward)
@@ -305,11 +265,6 @@ def draw_task(world: WorldConfig, rng: random.Random, client: Client | None, pre
         reward = gated_reward(reward, world.trust_gated_reward_boost, trust)
     prestige_delta, skill_boost = draw(world.dist.reward_prestige_delta, rng), draw(world.dist.skill_boost, rng)
     return DrawnTask(prestige, trust, domains, quantities, reward, prestige_delta, skill_boost)
-
-
-def _drawn_prestige(world: WorldConfig, rng: random.Random, given: int | None) -> int:
-    """Return the prestige that a task requires, drawn unless it is given. Source: Y-2.4 step 1."""
-    return int(draw(world.dist.required_prestige, rng)) if given is None else given
 
 
 def _draw_work(

@@ -10,15 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from ycbench_env.actions import (
-    DEFAULT_GRAMMAR,
-    CommandSpec,
-    Grammar,
-    Kind,
-    OptionSpec,
-    format_command,
-    parse_turn,
-)
+from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, format_command, parse_turn
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH
 from ycbench_env.types.command import Command
 
@@ -27,10 +19,6 @@ __all__ = ["CommandSpace", "UnicodeText", "observation_space"]
 _WORDS: Final = ("watch", "payroll", "deadline", "first", "team", "is", "free", "client's", "plan:", "60%", "-", "soon")
 _LARGE: Final = 2**62  # far beyond any amount of cents or number of turns
 _TIME_LENGTH: Final = 26  # 2025-01-01T09:00:00.123456
-_MAX_SAMPLED_WORDS: Final = 6
-_MAX_SAMPLED_NUMBER: Final = 50
-_FIRST_SAMPLED_DAY: Final = dt.date(2025, 1, 1)
-_SAMPLED_DAYS: Final = 365
 _MAX_SAMPLED_LENGTH: Final = 80
 _SAMPLED_CHARACTERS: Final = (
     "".join(map(chr, range(0x20, 0x7F)))
@@ -105,7 +93,10 @@ class CommandSpace(gym.Space[str]):
 
     def __eq__(self, other: object) -> bool:
         """Whether the other space has the same members and draws from the same ones."""
-        return isinstance(other, CommandSpace) and self._key() == other._key()
+        if not isinstance(other, CommandSpace):
+            return False
+        ours, theirs = ((one.grammar, one.task_ids, one.employees) for one in (self, other))
+        return ours == theirs
 
     __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
 
@@ -113,9 +104,6 @@ class CommandSpace(gym.Space[str]):
         """Show what the space was made with."""
         grammar = "" if self.grammar == DEFAULT_GRAMMAR else f", grammar=<{len(self.grammar.commands)} commands>"
         return f"CommandSpace(task_ids={self.task_ids}, employees={self.employees}{grammar})"
-
-    def _key(self) -> tuple[object, ...]:
-        return self.grammar, self.task_ids, self.employees
 
     # ---- drawing
 
@@ -126,8 +114,8 @@ class CommandSpace(gym.Space[str]):
             raise ValueError(msg)
         if mask is not None:
             _check_array("mask", mask, count, np.int8)
-            allowed = np.flatnonzero(mask == 1)
-            if len(allowed) + np.count_nonzero(mask == 0) < count or not len(allowed):
+            allowed = np.flatnonzero(mask)
+            if not (np.isin(mask, (0, 1)).all() and len(allowed)):
                 msg = f"mask: got {mask}, expected zeros and ones with at least one 1"
                 raise ValueError(msg)
             return int(allowed[self.np_random.integers(len(allowed))])
@@ -144,37 +132,32 @@ class CommandSpace(gym.Space[str]):
         values = {
             option.field: self._draw_value(option.kind)
             for option in spec.options
-            if option.required or option.name == chosen or self._is_drawn(option, spec)
+            if option.required or option.name == chosen or (option.name not in spec.one_of and self._below(2) == 1)
         }
         return cast("Callable[..., Command]", spec.command_type)(**values)
 
-    def _is_drawn(self, option: OptionSpec, spec: CommandSpec) -> bool:
-        return option.name not in spec.one_of and self._below(2) == 1
-
     def _draw_value(self, kind: Kind) -> object:  # noqa: PLR0911 -- one for each kind
         match kind.name:
-            case "task" | "employee" as what:
-                return f"Task-{1 + self._below(self.task_ids)}" if what == "task" else self._draw_team()[0]
+            case "task":
+                return f"Task-{1 + self._below(self.task_ids)}"
+            case "employee":
+                return self._draw_team()[0]
             case "names":
                 return self._draw_team()
             case "choice":
                 return kind.words[self._below(len(kind.words))]
             case "integer":
-                return kind.minimum + self._below(_MAX_SAMPLED_NUMBER)
-            case "date":
-                return self._draw_day()
-            case "month":
-                return self._draw_day().replace(day=1)
+                return kind.minimum + self._below(50)
+            case "date" | "month" as what:
+                day = dt.date(2025, 1, 1) + dt.timedelta(days=self._below(365))
+                return day if what == "date" else day.replace(day=1)
             case "text":
-                return " ".join(_WORDS[self._below(len(_WORDS))] for _ in range(self._below(_MAX_SAMPLED_WORDS)))
+                return " ".join(_WORDS[self._below(len(_WORDS))] for _ in range(self._below(6)))
 
     def _draw_team(self) -> tuple[str, ...]:
         """Return the names of at least one employee, each once, in any order."""
         everyone = self.np_random.permutation(max(1, self.employees))
         return tuple(f"Emp_{1 + number}" for number in everyone[: 1 + self._below(self.employees)])
-
-    def _draw_day(self) -> dt.date:
-        return _FIRST_SAMPLED_DAY + dt.timedelta(days=self._below(_SAMPLED_DAYS))
 
     def _below(self, bound: int) -> int:
         return int(self.np_random.integers(max(1, bound)))

@@ -67,9 +67,11 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
     # Also after the end: what is no command is counted then, too.
     commands = parse_turn(action, grammar_for(state.config.world))
     if state.end_reason is not None:
-        return _refused_turn(state, commands)
+        reason = refusal_after_end(state)
+        answers = tuple(_refusal(parsed.text, reason) for parsed in commands)
+        return PlayedTurn(state, TurnReport(answers), sum([parsed.command is None for parsed in commands]))
     before = state
-    answers: list[Answer] = []
+    replies: list[Answer] = []
     events: list[Event] = []
     invalid = length = 0
     failed = False
@@ -82,14 +84,14 @@ def play_turn(state: State, action: object, scratchpad: ScratchpadHandler | None
         else:
             state, reply, happened = _carry_out(state, parsed, scratchpad, brief=length > MAX_ANSWERS_LENGTH)
             events.extend(happened)
-        answers.append(reply)
+        replies.append(reply)
         length += len(reply.output_json)
         failed = not reply.ok  # a skipped command counts, so that a chain stops as a whole
     state, forced = _count_turn(before, state)
     if forced:
         state, happened = _force(state)
         events.extend(happened)
-    return PlayedTurn(state, TurnReport(tuple(answers), tuple(events), forced), invalid)
+    return PlayedTurn(state, TurnReport(tuple(replies), tuple(events), forced), invalid)
 
 
 def _count_turn(before: State, state: State) -> tuple[State, bool]:
@@ -110,14 +112,6 @@ def _force(state: State) -> tuple[State, tuple[Event, ...]]:
         _log.exception("internal error in a forced advance")
         return state, ()
     return outcome.state, outcome.events
-
-
-def _refused_turn(state: State, commands: tuple[ParsedCommand, ...]) -> PlayedTurn:
-    """Answer every command of a turn after the end; nothing changes. Source: Y-9."""
-    reason = refusal_after_end(state)
-    answers = tuple(_refusal(parsed.text, reason) for parsed in commands)
-    invalid = sum([parsed.command is None for parsed in commands])
-    return PlayedTurn(state, TurnReport(answers), invalid)
 
 
 def _carry_out(

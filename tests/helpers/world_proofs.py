@@ -691,9 +691,12 @@ def _check_rates(state: State) -> None:
     draft = Draft.of(state)
     load = draft.load()
     for index in state.active_indices:
-        rates = state.tasks[index].rates
+        task = state.tasks[index]
+        rates = task.rates
+        if task.done_e4 == task.required_e4:  # due now; bankruptcy may come before it, and its rates count no more
+            continue
         if rates is not None and rates.staff is state.employees:
-            require(rates == draft.rates(state.tasks[index], load), f"state.tasks[{index}] keeps outdated rates")
+            require(rates == draft.rates(task, load), f"state.tasks[{index}] keeps outdated rates")
 
 
 def _rebuilt(value: object) -> Any:  # noqa: ANN401 -- any value of a state

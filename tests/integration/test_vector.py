@@ -14,15 +14,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from ycbench_env.wrappers import ScratchpadMemory
 
-KEYS = {
-    "results",
-    "events",
-    "funds_delta_cents",
-    "invalid_commands",
-    "forced_advance",
-    "terminal_reason",
-    "run_seed",
-}
+KEYS = {"results", "events", "funds_delta_cents", "invalid_commands", "forced_advance", "terminal_reason", "run_seed"}
 POOR = {"world": {"initial_funds_cents": 3_000_000}, "loop": {"auto_advance_after_turns": 2}}
 RICH = {"world": {"initial_funds_cents": 10**10}, "loop": {"auto_advance_after_turns": 2}}
 

@@ -179,11 +179,7 @@ def test_adding_hours_is_a_walk_through_the_days(start_us: int, num: int, den: i
 # ----------------------------------------------------------------------------------------------------- rates and work
 
 MEMBERS = st.lists(st.tuples(st.integers(0, 200_000), st.integers(1, 12)), max_size=9)
-DOMAINS = st.lists(
-    st.tuples(units(25_000), units(25_000), st.integers(0, 1_000_000)),
-    min_size=1,
-    max_size=4,
-)
+DOMAINS = st.lists(st.tuples(units(25_000), units(25_000), st.integers(0, 1_000_000)), min_size=1, max_size=4)
 """Of each domain: work done, work left, rate."""
 
 

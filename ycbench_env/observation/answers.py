@@ -5,8 +5,6 @@ Nothing in this package reads a field marked "Hidden.". Every call makes fresh o
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ycbench_env.observation.events import event_type, wake_event, wake_json
 from ycbench_env.observation.finance import finance_ledger, report_monthly
 from ycbench_env.rules.number import round_double
@@ -55,7 +53,7 @@ def encoded_answer(before: State, command: Command, outcome: Outcome) -> tuple[J
     """
     if outcome.refusal is None:
         if isinstance(command, BrowseMarket):
-            return browse_market(outcome.state, command)
+            return _browse_market(outcome.state, command)
         if isinstance(command, ListEmployees):
             return _employee_list(outcome.state)
         if isinstance(command, Resume):
@@ -350,23 +348,7 @@ def _resumed(state: State, before: State, outcome: Outcome) -> tuple[JsonObject,
 # ---- the market
 
 
-class MarketPage(NamedTuple):
-    """A page of the market.
-
-    Args:
-        total: How many listed tasks match.
-        offset: How many of them come before the page.
-        limit: How many the page may have.
-        tasks: The page.
-    """
-
-    total: int
-    offset: int
-    limit: int
-    tasks: list[MarketTask]
-
-
-def market_page(state: State, command: BrowseMarket) -> MarketPage:
+def _browse_market(state: State, command: BrowseMarket) -> tuple[JsonObject, str]:
     """Return the page that was asked for of the listed tasks that match, by default of those acceptable now.
 
     Source: answers (market browse), K-3.
@@ -382,7 +364,12 @@ def market_page(state: State, command: BrowseMarket) -> MarketPage:
         rows = [task for task in rows if task.required_prestige <= command.required_prestige_lte]
     offset = command.offset or 0
     limit = state.config.world.market_browse_default_limit if command.limit is None else command.limit
-    return MarketPage(len(rows), offset, limit, rows[offset : offset + limit])
+    total, page = len(rows), rows[offset : offset + limit]
+    page_json = ",".join([task.listing_json for task in page])
+    return (
+        {"total": total, "offset": offset, "limit": limit, "tasks": [task.listing() for task in page]},
+        f'{{"total":{total},"offset":{offset},"limit":{limit},"tasks":[{page_json}]}}',
+    )
 
 
 def _acceptable(state: State) -> list[MarketTask]:
@@ -396,16 +383,6 @@ def _acceptable(state: State) -> list[MarketTask]:
         and (not needed_trust or needed_trust <= trust[client_name])
         and (not others or all(prestige <= floors[domain] for domain in others))
     ]
-
-
-def browse_market(state: State, command: BrowseMarket) -> tuple[JsonObject, str]:
-    """Return the answer to ``market browse``, and the same as JSON."""
-    total, offset, limit, tasks = market_page(state, command)
-    rows = ",".join([task.listing_json for task in tasks])
-    return (
-        {"total": total, "offset": offset, "limit": limit, "tasks": [task.listing() for task in tasks]},
-        f'{{"total":{total},"offset":{offset},"limit":{limit},"tasks":[{rows}]}}',
-    )
 
 
 # ---- stored integers as the decimals that answers show

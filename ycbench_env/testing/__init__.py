@@ -6,20 +6,17 @@ Three lines check any environment of this contract::
 
     check_conformance(lambda: MyWrapper(gymnasium.make("YCBench-v0")))
 
-The strategies and the state machine need the extra `testing`, the rest needs nothing more than the package itself.
-Names are imported when they are first used. See docs/testing.md.
+The strategies and the state machine need the extra `testing` (Hypothesis). See docs/testing.md.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ycbench_env.errors import MissingExtraError
+from ycbench_env.testing.conformance import check_conformance, sample_command, sample_turn
+from ycbench_env.testing.invariants import check_state, check_turn
+from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 
-if TYPE_CHECKING:
-    from ycbench_env.testing.conformance import check_conformance, sample_command, sample_turn
-    from ycbench_env.testing.invariants import check_state, check_turn
+if TYPE_CHECKING:  # imported when first used: they need Hypothesis
     from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
     from ycbench_env.testing.strategies import (
         HIDDEN_FIELDS,
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
         with_other_hidden_fields,
         with_other_rates,
     )
-    from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 
 __all__ = [
     "HIDDEN_FIELDS",
@@ -58,48 +54,17 @@ __all__ = [
     "with_other_rates",
 ]
 
-_MODULES: Final = {
-    "conformance": ("check_conformance", "sample_command", "sample_turn"),
-    "invariants": ("check_state", "check_turn"),
-    "strategies": (
-        "HIDDEN_FIELDS",
-        "HIDDEN_UNLESS",
-        "hostile_actions",
-        "hostile_texts",
-        "reshuffled_clients",
-        "turns",
-        "valid_commands",
-        "valid_configs",
-        "with_other_hidden_fields",
-        "with_other_rates",
-    ),
-    "state_machine": ("YCBenchMachine", "machine_for"),
-    "tiny": ("started", "tiny_config", "tiny_state"),
-}
-_HOME: Final = {name: module for module, names in _MODULES.items() for name in names}
-
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
-    """Import a public name from its module.
-
-    Raises:
-        MissingExtraError: It needs Hypothesis, which is not installed.
-    """
-    module = _HOME.get(name)
-    if module is None:
+    """Import a name that needs Hypothesis."""
+    if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     try:
-        return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        from ycbench_env.testing import state_machine, strategies  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        if (error.name or "").partition(".")[0] != "hypothesis":
-            raise
         message = (
             f"{name} needs hypothesis ({error}); install it with pip install '.[testing]' in this project's folder"
         )
         raise MissingExtraError(message) from error
-
-
-def __dir__() -> list[str]:
-    """Return the public names, also those not imported yet."""
-    return sorted(__all__)
+    return getattr(state_machine if name in state_machine.__all__ else strategies, name)

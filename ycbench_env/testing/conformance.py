@@ -14,6 +14,7 @@ import math
 import pickle
 import random
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias, cast
 
@@ -22,6 +23,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from ycbench_env.errors import SeedError
+from ycbench_env.observation.info import Info
 from ycbench_env.testing.invariants import acceptable, require, require_equal
 from ycbench_env.types.state import State
 
@@ -30,31 +32,10 @@ __all__ = ["QUERIES", "REFUSED", "check_conformance", "sample_command", "sample_
 EnvFactory: TypeAlias = "Callable[[], gym.Env[Any, Any]]"
 """Makes a fresh environment of the contract, wrapped or not."""
 
-Transition: TypeAlias = "tuple[Any, Any, Any, Any, dict[str, Any]]"
-"""The result of ``step``."""
-
-_INFO_KEYS: Final = frozenset(
-    (
-        "results",
-        "events",
-        "funds_delta_cents",
-        "invalid_commands",
-        "forced_advance",
-        "terminal_reason",
-        "run_seed",
-    )
-)
-_NO_SEEDS: Final = (-1, 1.5, "7", True, np.bool_(False))  # noqa: FBT003 -- bools are what is tried
+_INFO_KEYS: Final = frozenset(Info.__annotations__)
+_NO_SEEDS: Final[tuple[Any, ...]] = (-1, 1.5, "7", True, np.bool_(False))  # noqa: FBT003 -- bools are what is tried
 _GARBAGE: Final[tuple[object, ...]] = (
-    None,
-    5,
-    1.5,
-    b"sim resume",
-    object(),
-    {"command": "sim resume"},
-    ["sim resume", 3],
-    [None],
-    {1, 2},
+    *(None, 5, 1.5, b"sim resume", object(), {"command": "sim resume"}, ["sim resume", 3], [None], {1, 2}),
 )
 _MOST_TURNS: Final = 20_000  # an episode that is longer never ends
 _COPY_AFTER: Final = 12  # turns played before copies are taken
@@ -76,7 +57,7 @@ def check_conformance(make_env: EnvFactory, *, seeds: Sequence[int] = (0, 1, 2),
         seeds: Run seeds to play.
         turns: Turns to play with each.
     """
-    _check_before_reset(make_env)
+    _refuses(lambda: make_env().step("company status"), ResetNeeded, "step before reset")
     _check_seeds(make_env)
     for seed in seeds:
         script = _check_play(make_env, seed, turns)
@@ -91,15 +72,12 @@ def _base(env: gym.Env[Any, Any]) -> Any:  # noqa: ANN401 -- gymnasium types it 
     return env.unwrapped
 
 
-def _check_before_reset(make_env: EnvFactory) -> None:
-    env = make_env()
+def _refuses(call: Callable[[], object], errors: type[Exception] | tuple[type[Exception], ...], what: str) -> None:
     try:
-        env.step("company status")
-    except ResetNeeded:
+        call()
+    except errors:
         return
-    finally:
-        env.close()
-    message = "step before reset: expected gymnasium.error.ResetNeeded, got an answer"
+    message = f"{what}: expected an error, got an answer"
     raise AssertionError(message)
 
 
@@ -115,12 +93,7 @@ def _check_seeds(make_env: EnvFactory) -> None:
     require_equal(env.reset(seed=np.int64(7)), plain, "reset(seed=numpy.int64(7)) against reset(seed=7)")  # pyright: ignore[reportArgumentType] -- numpy's integers must work too
     kept = _base(env).state_hash()
     for seed in _NO_SEEDS:
-        try:
-            env.reset(seed=seed)  # pyright: ignore[reportArgumentType] -- wrong on purpose
-        except (SeedError, TypeError):
-            continue
-        message = f"reset(seed={seed!r}): expected a SeedError, got an episode"
-        raise AssertionError(message)
+        _refuses(partial(env.reset, seed=seed), (SeedError, TypeError), f"reset(seed={seed!r})")
     require_equal(_base(env).state_hash(), kept, "state_hash after refused seeds")
     require_equal(_unseeded(env), _unseeded(make_env()), "run seeds of unseeded resets after reset(seed=5)")
     require(len(set(_unseeded(env))) > 1, "unseeded resets repeat one world for ever")
@@ -160,7 +133,9 @@ def _check_play(make_env: EnvFactory, seed: int, turns: int) -> list[object]:
     return script
 
 
-def _check_transition(env: gym.Env[Any, Any], before: State, transition: Transition, where: str) -> None:
+def _check_transition(
+    env: gym.Env[Any, Any], before: State, transition: tuple[Any, Any, Any, Any, dict[str, Any]], where: str
+) -> None:
     observation, reward, terminated, truncated, info = transition
     state: State = _base(env).get_state()
     _check_observation(env, observation, where)
@@ -174,12 +149,12 @@ def _check_transition(env: gym.Env[Any, Any], before: State, transition: Transit
 
 
 def _check_observation(env: gym.Env[Any, Any], observation: Any, where: str) -> None:  # noqa: ANN401 -- any env's
-    if env.observation_space.contains(observation):
-        return
     spaces: dict[str, gym.Space[Any]] = getattr(env.observation_space, "spaces", {})
     wrong = [key for key, space in spaces.items() if key not in observation or not space.contains(observation[key])]
-    message = f"{where}: the observation is outside observation_space, wrong or missing: {wrong or 'no single key'}"
-    raise AssertionError(message)
+    require(
+        env.observation_space.contains(observation),
+        f"{where}: the observation is outside observation_space, wrong or missing: {wrong or 'no single key'}",
+    )
 
 
 def _check_info(info: dict[str, Any], where: str) -> None:
@@ -250,7 +225,10 @@ def _check_copies(make_env: EnvFactory, seed: int, script: Sequence[object]) -> 
         env.step(turn)
     saved: bytes = _base(env).get_state().to_bytes()
     copies = {"deepcopy": copy.deepcopy(env), "pickle": pickle.loads(pickle.dumps(env))}  # noqa: S301 -- made here
-    bare = {"clone": _base(env).clone(), "set_state": _restored(make_env, seed, saved)}
+    restored = make_env()
+    restored.reset(seed=seed + 1)  # another episode
+    _base(restored).set_state(State.from_bytes(saved))
+    bare = {"clone": _base(env).clone(), "set_state": _base(restored)}
     hashes = {name: _base(one).state_hash() for name, one in (copies | bare).items()}
     for name, digest in hashes.items():
         require_equal(digest, _base(env).state_hash(), f"seed {seed}, after {middle} turns: state_hash of a {name}")
@@ -263,16 +241,6 @@ def _check_copies(make_env: EnvFactory, seed: int, script: Sequence[object]) -> 
             require_equal(played, continued, f"{where}: what it plays against the original")
         require_equal(_base(one).state_hash(), _base(env).state_hash(), f"{where}: state_hash after the same turns")
     require_equal(State.from_bytes(saved).to_bytes(), saved, f"seed {seed}: state through bytes and back")
-
-
-def _restored(make_env: EnvFactory, seed: int, saved: bytes) -> gym.Env[Any, Any]:
-    """Return a fresh environment, after another episode, that was given a saved state."""
-    env = make_env()
-    env.reset(seed=seed + 1)
-    env.step("sim resume")
-    base = _base(env)
-    base.set_state(State.from_bytes(saved))
-    return base
 
 
 # ---- refusals and the end
@@ -317,45 +285,25 @@ def _check_end(make_env: EnvFactory, seed: int) -> None:
 # ---- busy play, drawn from the present state
 
 QUERIES: Final = (
-    "company status",
-    "employee list",
-    "market browse",
-    "market browse --domain research --limit 3 --offset 2",
-    "market browse --reward-min-cents 500000",
-    "task list",
-    "task list --status active",
-    "task list --status cancelled",
-    "client list",
-    "client history",
-    "finance ledger",
+    *("company status", "employee list", "task list", "client list", "client history", "report monthly"),
+    *("market browse", "market browse --domain research --limit 3 --offset 2"),
+    *("market browse --reward-min-cents 500000", "task list --status active", "task list --status cancelled"),
+    *("finance ledger", "finance ledger --category task_reward"),
     "finance ledger --category monthly_payroll --from 2025-02-01 --to 03/31/2025",
-    "finance ledger --category task_reward",
-    "report monthly",
     "report monthly --from-month 2025-02 --to-month 2025-04",
 )
 """Commands that only ask."""
 
 REFUSED: Final = (
-    "task accept --task-id Task-999999",
-    "task accept",
-    "task accept --task-id Task-3 --task-id Task-4",
-    "task assign --task-id Task-999999 --employees Emp_1",
-    "task dispatch --task-id nothing",
+    *("task accept --task-id Task-999999", "task accept", "task accept --task-id Task-3 --task-id Task-4"),
+    *("task assign --task-id Task-999999 --employees Emp_1", "task dispatch --task-id nothing"),
     "task cancel --task-id Task-1 ; task cancel --task-id Task-2 --reason",
-    "task inspect --task-id ''",
-    "market browse --limit 0",
-    "market browse --limit -3",
-    "finance ledger --from yesterday",
-    "task list --status open",
-    "sim resume --days 3",
-    "dance",
-    "yc-bench",
-    "task inspect --task-id \"won't end",
-    "\u201c\ud800\x00",
+    *("task inspect --task-id ''", "market browse --limit 0", "market browse --limit -3"),
+    *("finance ledger --from yesterday", "task list --status open", "sim resume --days 3"),
+    *("dance", "yc-bench", "task inspect --task-id \"won't end", "\u201c\ud800\x00"),
 )
 """Turns whose commands are refused in every world that has no such tasks."""
 
-_WAIT: Final = "sim resume"
 _MOST_TO_CHOOSE: Final = 20  # of listed tasks
 _KINDS: Final = ("wait", "wait", "wait", "accept", "accept", "assign", "dispatch", "dispatch", "ask", "cancel", "odd")
 
@@ -380,7 +328,9 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
         task_id = rng.choice(planned)
         if kind == "dispatch" and any(task.team for task in state.tasks if task.task_id == task_id):
             return f"task dispatch --task-id {task_id}"
-        return f"task assign --task-id {task_id} --employees {_team(state, rng)}"
+        names = [employee.name for employee in state.employees] or ["Emp_1"]
+        team = ",".join(rng.sample(names, rng.randint(1, len(names))))
+        return f"task assign --task-id {task_id} --employees {team}"
     if kind == "cancel" and rng.random() < 0.3 and planned + active:  # noqa: PLR2004 -- seldom, or nothing gets done
         return f"task cancel --task-id {rng.choice(planned + active)} --reason 'changed plan'"
     if kind == "odd":
@@ -388,12 +338,7 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
     if kind == "ask":
         return rng.choice((*QUERIES, *(f"task inspect --task-id {task_id}" for task_id in planned + active)))
     if kind == "wait" and active:
-        return _WAIT
+        return "sim resume"
     within_reach = (task.task_id for task in state.market_by_reward if acceptable(state, task))
     best_paid = list(islice(within_reach, _MOST_TO_CHOOSE))
-    return f"task accept --task-id {rng.choice(best_paid)}" if best_paid else _WAIT
-
-
-def _team(state: State, rng: random.Random) -> str:
-    names = [employee.name for employee in state.employees] or ["Emp_1"]
-    return ",".join(rng.sample(names, rng.randint(1, len(names))))
+    return f"task accept --task-id {rng.choice(best_paid)}" if best_paid else "sim resume"

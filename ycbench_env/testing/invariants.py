@@ -7,26 +7,13 @@ does: they compare reports with effects, under any combination of the settings.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, cast
 
 import numpy as np
 
 from ycbench_env.config import Constant, SalaryTier, WorldConfig
 from ycbench_env.types.state import Employee, MarketTask, State, Task, evolve
-
-__all__ = [
-    "acceptable",
-    "check_drawn_prestige",
-    "check_lives",
-    "check_start",
-    "check_state",
-    "check_turn",
-    "differences",
-    "own_task",
-    "require",
-    "require_equal",
-    "same_world",
-]
 
 _OPEN: Final = {"planned", "active"}
 _NEXT: Final = {
@@ -246,11 +233,8 @@ def check_lives(before: State, after: State) -> None:
 def acceptable(state: State, task: MarketTask) -> bool:
     """Returns whether prestige and trust allow a listed task now. Source: Y-4.1, K-2.1."""
     levels = state.prestige_milli
-    if state.config.world.prestige_gate == "required_domains":
-        levels = tuple(levels[domain] for domain in task.domains)
-        reached = min(levels)
-    else:
-        reached = max(levels)
+    needs_all = state.config.world.prestige_gate == "required_domains"
+    reached = min(levels[domain] for domain in task.domains) if needs_all else max(levels)
     trust = 0 if task.client_name is None else state.client(task.client_name).trust_milli
     return reached >= task.required_prestige * 1000 and trust >= task.required_trust * 1000
 
@@ -269,60 +253,38 @@ def require(condition: object, message: str) -> None:
 
 def require_equal(got: object, expected: object, what: str) -> None:
     """Raises AssertionError with the places where two values differ."""
-    found: list[str] = []
-    for difference in differences(got, expected):
-        found.append(difference)
-        if len(found) == _MOST_LISTED:
-            break
+    found = list(islice(differences(got, expected), _MOST_LISTED))
     require(not found, f"{what}: " + "; ".join(found))
 
 
-def differences(got: object, expected: object, path: str = "") -> Iterator[str]:
-    """Yields one line for each place where two values differ: type, dtype, length, key or content.
-
-    Args:
-        got: Any nest of dicts, lists, tuples, arrays and plain values.
-        expected: What it should equal.
-        path: Where the values stand, for the message.
-    """
+def differences(got: object, expected: object, path: str = "") -> Iterator[str]:  # noqa: C901 -- a branch a type
+    """Yields a line for each place where two nests of dicts, lists, tuples, arrays and plain values differ."""
     here = path or "value"
     if type(got) is not type(expected):
         yield f"{here} is {_shown(got)} ({type(got).__name__}), expected {_shown(expected)} ({type(expected).__name__})"
     elif isinstance(got, np.ndarray):
-        yield from _array_differences(cast("np.ndarray[Any, Any]", got), cast("Any", expected), here)
+        one, other = cast("np.ndarray[Any, Any]", got), cast("np.ndarray[Any, Any]", expected)
+        if (one.dtype, one.shape) != (other.dtype, other.shape):
+            yield f"{here} has {one.dtype} {one.shape}, expected {other.dtype} {other.shape}"
+        else:
+            yield from differences(one.tolist(), other.tolist(), here)
     elif isinstance(got, dict):
-        yield from _dict_differences(cast("dict[object, object]", got), cast("dict[object, object]", expected), path)
+        table, others = cast("dict[object, object]", got), cast("dict[object, object]", expected)
+        if list(table) != list(others):
+            yield f"{here} has the keys {list(table)}, expected {list(others)}"
+        else:
+            for key, value in table.items():
+                yield from differences(value, others[key], f"{path}.{key}" if path else str(key))
     elif isinstance(got, list | tuple):
-        yield from _list_differences(cast("list[object]", got), cast("list[object]", expected), here)
+        items, wanted = cast("list[object]", got), cast("list[object]", expected)
+        if len(items) != len(wanted):
+            yield f"{here} has {len(items)} items, expected {len(wanted)}"
+        for index, (item, other) in enumerate(zip(items, wanted, strict=False)):
+            yield from differences(item, other, f"{here}[{index}]")
     elif got != expected:
         yield f"{here} is {_shown(got)}, expected {_shown(expected)}"
 
 
-def _array_differences(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], here: str) -> Iterator[str]:
-    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
-        yield f"{here} has {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
-    elif not np.array_equal(got, expected):
-        yield f"{here} is {_shown(got)}, expected {_shown(expected)}"
-
-
-def _dict_differences(got: dict[object, object], expected: dict[object, object], path: str) -> Iterator[str]:
-    if list(got) != list(expected):
-        yield f"{path or 'value'} has the keys {list(got)}, expected {list(expected)}"
-        return
-    for key, value in got.items():
-        yield from differences(value, expected[key], f"{path}.{key}" if path else str(key))
-
-
-def _list_differences(got: list[object], expected: list[object], here: str) -> Iterator[str]:
-    if len(got) != len(expected):
-        yield f"{here} has {len(got)} items, expected {len(expected)}"
-        return
-    for index, (one, other) in enumerate(zip(got, expected, strict=True)):
-        yield from differences(one, other, f"{here}[{index}]")
-
-
 def _shown(value: object) -> str:
     text = repr(value)
-    if len(text) <= _MOST_SHOWN:
-        return text
-    return f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"

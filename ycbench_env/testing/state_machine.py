@@ -39,16 +39,11 @@ _SEPARATORS: Final = ("\n", ";", " && ", "\r\n", " ;\n")
 _ROOM_FOR_MARK: Final = 64
 _MOST_TO_CHOOSE: Final = 12  # of listed tasks
 _SEEDS: Final = st.integers(0, 5) | st.integers(0, 2**64)
-_LESS_ASKED: Final = (
-    "market browse --required-prestige-lte 3",
+_QUESTIONS: Final = (
+    *QUERIES,
+    "market browse --required-prestige-lte 3",  # an option that only some worlds have
     "market browse --domain training --required-prestige-lte 1 --reward-min-cents 900000 --limit 50",
-)
-"""Questions with options that only some worlds have."""
-
-_NOTES: Final = (
-    "scratchpad read",
-    "scratchpad clear",
-    "scratchpad write --content 'it is; a && note'",
+    *("scratchpad read", "scratchpad clear", "scratchpad write --content 'it is; a && note'"),
     'scratchpad append --content "second\nline"',
 )
 
@@ -138,16 +133,11 @@ class YCBenchMachine(RuleBasedStateMachine):
         self.play(f"{turn} && task dispatch --task-id {task_id}" if dispatch else turn)
 
     @precondition(goes_on)
-    @rule(data=st.data())
-    def dispatch(self, data: st.DataObject) -> None:
-        """Dispatch an own task, whether that is possible or not."""
-        self.play(f"task dispatch --task-id {data.draw(st.sampled_from(self.own_ids()))}")
-
-    @precondition(goes_on)
-    @rule(data=st.data(), reason=st.sampled_from(["late", "client's late; \u201csorry\u201d"]))
-    def give_up(self, data: st.DataObject, reason: str) -> None:
-        """Cancel an own task, whether that is possible or not."""
-        self.play(f'task cancel --task-id {data.draw(st.sampled_from(self.own_ids()))} --reason "{reason}"')
+    @rule(data=st.data(), verb=st.sampled_from(["dispatch", "cancel"]))
+    def dispatch_or_cancel(self, data: st.DataObject, verb: str) -> None:
+        """Dispatch or cancel an own task, whether that is possible or not."""
+        reason = ' --reason "client\'s late; \u201csorry\u201d"' if verb == "cancel" else ""
+        self.play(f"task {verb} --task-id {data.draw(st.sampled_from(self.own_ids()))}{reason}")
 
     @precondition(waits_briefly)
     @rule(times=st.integers(1, 4))
@@ -174,7 +164,7 @@ class YCBenchMachine(RuleBasedStateMachine):
     def ask(self, data: st.DataObject, separator: str) -> None:
         """Ask several things at once."""
         inspected = [f"task inspect --task-id {task_id}" for task_id in self.own_ids()]
-        questions = st.sampled_from((*QUERIES, *_LESS_ASKED, *inspected, *_NOTES))
+        questions = st.sampled_from((*_QUESTIONS, *inspected))
         self.play(separator.join(data.draw(st.lists(questions, min_size=1, max_size=5))))
 
     @precondition(goes_on)

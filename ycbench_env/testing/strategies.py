@@ -2,43 +2,20 @@
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple, cast
 
 import attrs
 from hypothesis import strategies as st
 
-from ycbench_env.actions import (
-    DEFAULT_GRAMMAR,
-    CommandSpec,
-    Grammar,
-    Kind,
-    OptionSpec,
-    format_command,
-)
-from ycbench_env.config import FIELDS, Config, Setting, load_config
+from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, OptionSpec, format_command
+from ycbench_env.config import FIELDS, Config, load_config
 from ycbench_env.config import Kind as ConfigKind
 from ycbench_env.config.kinds import many, number, whole
 from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 from ycbench_env.types.command import Command, Help
 from ycbench_env.types.state import Client, Employee, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS, TIERS
-
-__all__ = [
-    "HIDDEN_FIELDS",
-    "HIDDEN_UNLESS",
-    "Turn",
-    "any_texts",
-    "hostile_actions",
-    "hostile_texts",
-    "plain_texts",
-    "reshuffled_clients",
-    "turns",
-    "valid_commands",
-    "valid_configs",
-    "with_other_hidden_fields",
-    "with_other_rates",
-]
 
 # ---- commands, turns whose meaning is known, and hostile text
 
@@ -52,18 +29,8 @@ _SIGNS: Final = (
 _FRAGMENTS: Final = (
     *_SIGNS,
     *("yc-bench ", "task ", "accept ", "sim resume", "task list", "scratchpad write ", "--content ", "--task-id=T-1 "),
-    *(
-        "--employees ",
-        "Emp_1",
-        "Emp_4",
-        "--help",
-        "help",
-        "market browse --limit ",
-        "1.5",
-        "-3",
-        "client's",
-        "\U0001f642",
-    ),
+    *("--employees ", "Emp_1", "Emp_4", "--help", "help", "market browse --limit ", "1.5", "-3", "client's"),
+    "\U0001f642",
 )
 _PLAIN_FRAGMENTS: Final = (
     *("yc-bench ", "task ", "list", "accept ", "assign ", "sim resume", "market browse ", "finance ledger "),
@@ -118,14 +85,13 @@ def turns(draw: st.DrawFn, grammar: Grammar = DEFAULT_GRAMMAR) -> Turn:
     text = draw(_BLANKS)
     for place, command in enumerate(commands):
         if place:
-            text += draw(
-                st.sampled_from(["\n", "\r\n", ";", " && ", "&&", " # it's; a note\n", " \\\n\n", "\u2028;\n"])
-            )
+            text += draw(_SEPARATORS)
         text += draw(st.sampled_from(["", "", " ", "$ ", "yc-bench ", "$ yc-bench\xa0"]))
         text += draw(_spelling(command, grammar))
     return Turn(text + draw(_BLANKS), tuple(commands))
 
 
+_SEPARATORS: Final = st.sampled_from(["\n", "\r\n", ";", " && ", "&&", " # it's; a note\n", " \\\n\n", "\u2028;\n"])
 _BLANKS: Final = st.sampled_from(["", " ", "\t ", "\xa0", "\n", "\ufeff"])
 
 
@@ -205,7 +171,7 @@ _SMALL: Final[dict[str, ConfigKind]] = {
     "world.max_open_tasks": whole(0, 5, zero_is_none=True),
     "world.min_task_qty": whole(1, 1_000),
 }
-"""Settings whose whole range makes worlds that take long to play, or that are never put to the test in."""
+"""Settings whose whole range makes worlds that take long to play."""
 
 _PLAYABLE: Final[dict[str, ConfigKind]] = {
     **_SMALL,
@@ -260,7 +226,10 @@ def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False
         playable: Whether to keep the numbers such that tasks are mostly accepted and done; small then.
     """
     narrowed = _PLAYABLE if playable else _SMALL if small else {}
-    values = {field.key: draw(_field(field, narrowed.get(field.key, field.kind))) for field in FIELDS}
+    values: dict[str, Any] = {}
+    for field in FIELDS:
+        kind = narrowed.get(field.key, field.kind)
+        values[field.key] = draw(_distributions(kind) if field.is_distribution else _setting_values(kind))
     for keys in _ORDERED:
         values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
     if draw(st.integers(0, 2)) == 0:
@@ -269,35 +238,23 @@ def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False
     start = draw(st.integers(0, 24 - shortest))
     values["world.workday_start_hour"] = start
     values["world.workday_end_hour"] = draw(st.integers(start + shortest, 24))
-    _bound_rewards(values)
-    _bound_deadlines(values)
+    _bound(values)
     return load_config(_nested(values), environ={})
 
 
-def _field(field: Setting, kind: ConfigKind) -> st.SearchStrategy[Any]:
-    """Returns a strategy for the plain value of one setting."""
-    if not field.is_distribution:
-        return _setting_values(kind)
-    return st.sampled_from(sorted(PARAMETERS)).flatmap(lambda word: _distributions(word, kind))
-
-
-def _distributions(word: str, kind: ConfigKind) -> st.SearchStrategy[dict[str, Any]]:
-    """Returns a strategy for the table of one type of distribution."""
-    parameters = {
-        name: _setting_values(kind if name in KNOB_PARAMETERS else setting.kind)
+@st.composite
+def _distributions(draw: st.DrawFn, kind: ConfigKind) -> dict[str, Any]:
+    """Draw the table of a distribution, with low <= mode <= high."""
+    word = draw(st.sampled_from(sorted(PARAMETERS)))
+    drawn = {
+        name: draw(_setting_values(kind if name in KNOB_PARAMETERS else setting.kind))
         for name, setting in PARAMETERS[word].items()
     }
-    return st.fixed_dictionaries(parameters).map(lambda drawn: {"type": word, **_sorted_bounds(drawn)})
-
-
-def _sorted_bounds(drawn: dict[str, Any]) -> dict[str, Any]:
-    """Returns parameters with low <= mode <= high."""
     names = [name for name in ("low", "mode", "high") if name in drawn]
-    return {**drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
+    return {"type": word, **drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
 
 
 def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each type
-    """Returns a strategy for the raw values of a kind."""
     words = [st.just(word) for word in kind.words]
     match kind.type:
         case "int":
@@ -321,7 +278,6 @@ def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR091
 
 
 def _floats(kind: ConfigKind) -> st.SearchStrategy[float]:
-    """Returns a strategy for floats of an interval."""
     if kind.decimals is None:
         return st.floats(float(kind.low), float(kind.high), exclude_min=kind.above, exclude_max=kind.below)
     step = 10**kind.decimals
@@ -330,53 +286,30 @@ def _floats(kind: ConfigKind) -> st.SearchStrategy[float]:
     return st.integers(first, last).map(lambda steps: steps / step)
 
 
-def _largest(distribution: dict[str, Any]) -> float:
-    """Returns the largest draw of a distribution."""
-    return distribution["value"] if "value" in distribution else distribution["high"]
-
-
-def _highest_prestige(values: dict[str, Any]) -> float:
-    """Returns the most prestige that any task may require."""
-    return max(_largest(values["world.dist.required_prestige"]), *values["world.market_prestige_ladder"], 1)
-
-
-def _bound_rewards(values: dict[str, Any]) -> None:
-    """Makes rewards smaller where the largest would be too large."""
-    prestige = _highest_prestige(values)
-    growth = 1 + values["world.reward_prestige_scale"] * (prestige - 1)
-    growth *= 1 + values["world.trust_gated_reward_boost"] * 4
-    bound = math.floor(10**11 / growth)
-    rewards = values["world.dist.reward_funds_cents"]
-    for name in KNOB_PARAMETERS:
-        if name in rewards:
-            rewards[name] = min(rewards[name], bound)
-
-
-def _bound_deadlines(values: dict[str, Any]) -> None:
-    """Makes deadlines shorter where the latest would be later than year 9999."""
-    prestige = _highest_prestige(values)
-    quantity = _largest(values["world.dist.required_qty"])
-    work = len(DOMAINS) * max(
-        values["world.min_task_qty"], quantity * (1 + values["world.prestige_qty_scale"] * (prestige - 1))
+def _bound(values: dict[str, Any]) -> None:
+    """Make rewards smaller where the largest would be too large, and deadlines shorter that are after year 9999."""
+    required, work = (
+        distribution.get("value", distribution.get("high"))
+        for distribution in (values["world.dist.required_prestige"], values["world.dist.required_qty"])
     )
-    most_days = 10**6
-    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], work / most_days)
+    levels = max(required, *values["world.market_prestige_ladder"], 1) - 1  # above the first, at most
+    growth = (1 + values["world.reward_prestige_scale"] * levels) * (1 + values["world.trust_gated_reward_boost"] * 4)
+    rewards = values["world.dist.reward_funds_cents"]
+    rewards |= {name: min(rewards[name], math.floor(10**11 / growth)) for name in rewards.keys() & set(KNOB_PARAMETERS)}
+    work = max(values["world.min_task_qty"], work * (1 + values["world.prestige_qty_scale"] * levels))
+    least = len(DOMAINS) * work / 10**6  # days
+    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], least)
 
 
 def _nested(values: dict[str, Any]) -> dict[str, Any]:
-    """Returns nested tables for values by dotted key."""
+    """Return nested tables for values by dotted key."""
     tables: dict[str, Any] = {}
     for key, value in values.items():
         *path, name = key.split(".")
-        table = _table(tables, path)
+        table = tables
+        for part in path:
+            table = table.setdefault(part, {})
         table[name] = value
-    return tables
-
-
-def _table(tables: dict[str, Any], path: Iterable[str]) -> dict[str, Any]:
-    """Returns the table at a path, made where it is missing."""
-    for part in path:
-        tables = tables.setdefault(part, {})
     return tables
 
 
@@ -392,10 +325,6 @@ HIDDEN_FIELDS: Final = {
 HIDDEN_UNLESS: Final = {"skill_rates_visible": {"Employee": ("rates_e4",)}}
 """The fields that are hidden unless a setting of ``[world]`` is true, by setting and type; marked likewise."""
 
-_LOYALTIES: Final = st.integers(-1_000, 1_000)
-_MULTIPLIERS: Final = st.integers(700, 2_500)
-_SEEDS: Final = st.integers(0, 2**63)
-_ACCEPTS: Final = st.integers(0, 5)
 _RATES: Final = st.integers(0, 200_000) | st.integers(0, 10**12)  # usual ones, and those of worlds without a cap
 
 
@@ -410,11 +339,10 @@ def with_other_hidden_fields(draw: st.DrawFn, state: State) -> State:
         draw: Given by Hypothesis.
         state: The state to start from.
     """
-    counts = st.lists(_ACCEPTS, min_size=len(state.slot_accepts), max_size=len(state.slot_accepts))
     return evolve(
         state,
-        run_seed=draw(_SEEDS),
-        slot_accepts=tuple(draw(counts)),
+        run_seed=draw(st.integers(0, 2**63)),
+        slot_accepts=tuple(draw(st.integers(0, 5)) for _ in state.slot_accepts),
         clients=tuple(draw(_other_client(client)) for client in state.clients),
         tasks=tuple(draw(_other_forecasts(state, task)) for task in state.tasks),
         employees=state.employees if state.config.world.skill_rates_visible else draw(_other_staff(state)),
@@ -445,7 +373,8 @@ def _other_staff(draw: st.DrawFn, state: State) -> tuple[Employee, ...]:
 
 @st.composite
 def _other_client(draw: st.DrawFn, client: Client) -> Client:
-    return evolve(client, loyalty_milli=draw(_LOYALTIES), reward_multiplier_milli=draw(_MULTIPLIERS))
+    loyalty, multiplier = draw(st.integers(-1_000, 1_000)), draw(st.integers(700, 2_500))
+    return evolve(client, loyalty_milli=loyalty, reward_multiplier_milli=multiplier)
 
 
 @st.composite

@@ -29,19 +29,6 @@ from ycbench_env.types.state import Calendar, Client, Employee, MarketTask, Stat
 from ycbench_env.units import EPOCH
 from ycbench_env.vocabulary import DOMAINS
 
-__all__ = [
-    "ADVERSARIAL",
-    "LOYAL",
-    "carried_out",
-    "instant",
-    "started",
-    "tiny_client",
-    "tiny_config",
-    "tiny_employee",
-    "tiny_state",
-    "tiny_task",
-]
-
 LOYAL: Final = "Nexus AI"
 """The tiny world's loyal client (loyalty 1.0)."""
 
@@ -80,7 +67,6 @@ _WORLD: Final[dict[str, object]] = {
     "salary_mid": _TIER,
     "salary_senior": _TIER,
 }
-_OTHER_TABLES: Final = ("sim", "loop", "agent")
 
 
 def tiny_config(**overrides: object) -> Config:
@@ -97,7 +83,7 @@ def tiny_config(**overrides: object) -> Config:
     Raises:
         ConfigError: A setting is unknown or illegal; the message shows which.
     """
-    tables = {name: overrides.pop(name) for name in _OTHER_TABLES if name in overrides}
+    tables = {name: overrides.pop(name) for name in ("sim", "loop", "agent") if name in overrides}
     base = load_config({"name": "tiny", "world": _WORLD}, environ={})
     return load_config(base, overrides={**tables, "world": overrides})
 
@@ -110,14 +96,7 @@ def instant(text: str) -> int:
 def tiny_employee(
     number: int, rate: float | Sequence[float] = 10.0, *, tier: str = "junior", salary_cents: int = 100_000
 ) -> Employee:
-    """Returns an employee.
-
-    Args:
-        number: Counted from 1; the name is ``Emp_<number>``.
-        rate: Units an hour, for all domains or one for each.
-        tier: junior, mid or senior.
-        salary_cents: Salary a month.
-    """
+    """Returns ``Emp_<number>`` with a rate in units an hour, for all domains or one for each."""
     rates = [rate] * len(DOMAINS) if isinstance(rate, int | float) else rate
     return Employee(number, tier, salary_cents, tuple(round(one * 10_000) for one in rates))
 
@@ -125,14 +104,7 @@ def tiny_employee(
 def tiny_client(
     name: str = LOYAL, *, loyalty: float = 1.0, trust: float = 0.0, specialties: Sequence[str] = ("research",)
 ) -> Client:
-    """Returns a client of tier Standard.
-
-    Args:
-        name: Its name.
-        loyalty: From -1 to 1; below -0.3 it is adversarial.
-        trust: Trust at the start.
-        specialties: Names of domains.
-    """
+    """Returns a client of tier Standard; with a loyalty below -0.3 it is adversarial."""
     places = tuple(DOMAINS.index(domain) for domain in specialties)
     return Client(name, "Standard", places, round(trust * 1000), round(loyalty * 1000), 1000)
 
@@ -148,17 +120,10 @@ def tiny_task(  # noqa: PLR0913 -- what a task has
     delta: float = 0.1,
     boost: float = 0.0,
 ) -> MarketTask:
-    """Returns a listed task with the id ``Task-<number>``.
+    """Returns the listed task ``Task-<number>``.
 
-    Args:
-        number: The number in its id.
-        work: Units in each domain by name, in the order drawn; a number alone is work in research.
-        client: Name of its client, None in a world without clients.
-        reward_cents: What success pays.
-        prestige: Required prestige.
-        trust: Required trust.
-        delta: Prestige that success brings.
-        boost: Share by which success raises rates.
+    ``work`` is units in each domain by name, in the order drawn, or in research alone; ``prestige`` and ``trust`` are
+    required; ``delta`` is the prestige that success brings, ``boost`` the share by which it raises rates.
     """
     units = {"research": work} if isinstance(work, int) else work
     return MarketTask(
@@ -206,8 +171,16 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
     calendar = Calendar.from_config(config)
     level = config.world.initial_prestige_level if prestige is None else prestige
     levels = [level] * len(DOMAINS) if isinstance(level, int | float) else level
-    people = _default_clients(config) if clients is None else tuple(clients)
-    listed = _default_market(has_clients=bool(people)) if market is None else tuple(market)
+    if clients is None:
+        clients = (tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0)) if config.world.num_clients else ()
+    if market is None:
+        loyal, adversarial = (LOYAL, ADVERSARIAL) if clients else (None, None)
+        market = (
+            tiny_task(1, client=loyal),
+            tiny_task(2, client=adversarial),
+            tiny_task(3, {"inference": 200}, client=loyal),
+            tiny_task(4, {"research": 200, "training": 300}, client=loyal),
+        )
     return State(
         config=config,
         run_seed=1,
@@ -216,23 +189,9 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
         funds_cents=config.world.initial_funds_cents if funds_cents is None else funds_cents,
         prestige_milli=tuple(round(one * 1000) for one in levels),
         employees=(tiny_employee(1), tiny_employee(2)) if employees is None else tuple(employees),
-        clients=people,
-        market=listed,
-        slot_accepts=(0,) * len(listed),
-    )
-
-
-def _default_clients(config: Config) -> tuple[Client, ...]:
-    return (tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0)) if config.world.num_clients else ()
-
-
-def _default_market(*, has_clients: bool) -> tuple[MarketTask, ...]:
-    loyal, adversarial = (LOYAL, ADVERSARIAL) if has_clients else (None, None)
-    return (
-        tiny_task(1, client=loyal),
-        tiny_task(2, client=adversarial),
-        tiny_task(3, {"inference": 200}, client=loyal),
-        tiny_task(4, {"research": 200, "training": 300}, client=loyal),
+        clients=tuple(clients),
+        market=tuple(market),
+        slot_accepts=(0,) * len(market),
     )
 
 

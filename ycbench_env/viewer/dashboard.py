@@ -2,6 +2,7 @@
 
 import datetime as dt
 from bisect import bisect_right
+from itertools import accumulate
 from typing import Final
 
 import attrs
@@ -70,27 +71,11 @@ class EmployeeLine:
 
 @attrs.frozen
 class Dashboard:
-    """The company at a glance.
+    """The company at a glance; times in microseconds.
 
-    Args:
-        company_name: Name of the company.
-        turn: Number of the turn to be played next.
-        start_us: Start of the run.
-        now_us: Simulated time.
-        horizon_us: End of the run.
-        funds_cents: Funds now.
-        funds_history: (time in microseconds, funds in cents) at the start, after each booking and now.
-        payrolls_us: Times of the payrolls that were charged.
-        next_payroll_us: The next payroll, None after the last.
-        monthly_payroll_cents: Sum of all salaries.
-        runway_months: Funds divided by payroll, None without payroll.
-        prestige: Level in each domain.
-        prestige_max: Highest level.
-        trust_max: Highest trust.
-        tasks: Own tasks by acceptance, newest first.
-        clients: Clients by name.
-        employees: Staff by number.
-        end_reason: Why the episode is over, None while it goes on.
+    ``turn`` is the one to be played next. ``funds_history`` has (time, funds in cents) at the start, after each booking
+    and now; ``payrolls_us`` the payrolls charged, ``next_payroll_us`` None after the last; ``runway_months`` None
+    without a payroll. Tasks are the company's own, newest first; clients by name, staff by number.
     """
 
     company_name: str
@@ -158,6 +143,10 @@ class Dashboard:
 def dashboard(state: State) -> Dashboard:
     """Return the company at a glance; names are printable, on one line and not long."""
     world = state.config.world
+    booked = sum([entry.amount_cents for entry in state.ledger])
+    funds = accumulate([entry.amount_cents for entry in state.ledger], initial=state.funds_cents - booked)
+    active = [member.employee for task in state.tasks if task.status == "active" for member in task.team]
+    times = [state.calendar.start_us, *(entry.time_us for entry in state.ledger)]
     return Dashboard(
         company_name=_name(state.config.sim.company_name) or "(unnamed company)",
         turn=state.turns_played + 1,
@@ -165,7 +154,7 @@ def dashboard(state: State) -> Dashboard:
         now_us=state.now_us,
         horizon_us=state.calendar.horizon_us,
         funds_cents=state.funds_cents,
-        funds_history=_funds_history(state),
+        funds_history=(*zip(times, funds, strict=True), (state.now_us, state.funds_cents)),
         payrolls_us=state.calendar.payrolls_us[: state.payrolls_charged],
         next_payroll_us=state.next_payroll_us,
         monthly_payroll_cents=state.monthly_payroll_cents,
@@ -175,18 +164,11 @@ def dashboard(state: State) -> Dashboard:
         trust_max=world.trust_max,
         tasks=_task_lines(state),
         clients=_client_lines(state),
-        employees=_employee_lines(state),
+        employees=tuple(
+            EmployeeLine(one.name, one.tier, one.salary_cents, active.count(one.number)) for one in state.employees
+        ),
         end_reason=state.end_reason,
     )
-
-
-def _funds_history(state: State) -> tuple[tuple[int, int], ...]:
-    funds = state.funds_cents - sum([entry.amount_cents for entry in state.ledger])
-    points = [(state.calendar.start_us, funds)]
-    for entry in state.ledger:
-        funds += entry.amount_cents
-        points.append((entry.time_us, funds))
-    return (*points, (state.now_us, funds))
 
 
 def _task_lines(state: State) -> tuple[TaskLine, ...]:
@@ -219,14 +201,6 @@ def _client_lines(state: State) -> tuple[ClientLine, ...]:
             )
         )
     return tuple(lines)
-
-
-def _employee_lines(state: State) -> tuple[EmployeeLine, ...]:
-    active = [member.employee for task in state.tasks if task.status == "active" for member in task.team]
-    return tuple(
-        EmployeeLine(employee.name, employee.tier, employee.salary_cents, active.count(employee.number))
-        for employee in state.employees
-    )
 
 
 def _name(text: str) -> str:

@@ -140,11 +140,7 @@ def _draw_staff(axes: Axes, board: Dashboard) -> None:
 
 
 def _draw_bars(
-    axes: Axes,
-    labels: Sequence[str],
-    shares: Sequence[float],
-    notes: Sequence[str],
-    colours: str | Sequence[str],
+    axes: Axes, labels: Sequence[str], shares: Sequence[float], notes: Sequence[str], colours: str | Sequence[str]
 ) -> None:
     """Draw one bar a row, from the top: its label on the left, a note on the right."""
     places = range(len(labels))

@@ -37,8 +37,6 @@ T = TypeVar("T")
 DEFAULT_KEEP_TURNS: Final = 20
 """Turns that stay by default."""
 
-_BYTES_PER_TOKEN: Final = 4
-
 
 @attrs.frozen
 class Window(Generic[T]):
@@ -73,13 +71,19 @@ def window(
     Raises:
         ConfigError: A limit is no whole number from 0, or there is a budget and nothing to count with.
     """
-    _check_limit("keep_turns", keep_turns)
-    _check_limit("token_budget", token_budget)
-    _check_counter(count_tokens, needed=token_budget is not None)
-    kept = len(turns) if keep_turns is None else min(keep_turns, len(turns))
-    if token_budget is not None and count_tokens is not None:
-        kept = _most_that_fit(turns[len(turns) - kept :], token_budget, count_tokens)
-    start = len(turns) - kept
+    limits: dict[str, object] = {"keep_turns": keep_turns, "token_budget": token_budget}  # callers may not be typed
+    for name, limit in limits.items():
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+            msg = f"{name}: got {limit!r}, expected a whole number from 0, or None for no limit"
+            raise ConfigError(msg)
+    start = 0 if keep_turns is None else max(0, len(turns) - keep_turns)
+    if token_budget is not None:
+        if count_tokens is None:
+            msg = "count_tokens: token_budget needs a function from a turn to its number of tokens (estimate_tokens)"
+            raise ConfigError(msg)
+        left, first, start = token_budget, start, len(turns)
+        while start > first and (left := left - count_tokens(turns[start - 1])) >= 0:
+            start -= 1
     return Window(turns=tuple(turns[start:]), dropped=start)
 
 
@@ -89,7 +93,7 @@ def estimate_tokens(text: str) -> int:
     A rule of thumb for English and JSON; a real tokenizer may find twice as many or half. Any text has an estimate,
     lone surrogates (three bytes each) included.
     """
-    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
 
 
 def gone_marker(dropped: int) -> str:
@@ -97,43 +101,6 @@ def gone_marker(dropped: int) -> str:
     if not dropped:
         return ""
     return "[1 earlier turn is gone]" if dropped == 1 else f"[{dropped} earlier turns are gone]"
-
-
-def _most_that_fit(turns: Sequence[T], token_budget: int, count_tokens: Callable[[T], int]) -> int:
-    """Return how many of the last turns fit."""
-    left = token_budget
-    for kept, turn in enumerate(reversed(turns)):
-        left -= _checked_count(count_tokens(turn))
-        if left < 0:
-            return kept
-    return len(turns)
-
-
-def _check_limit(name: str, limit: object) -> None:
-    if limit is not None and not _is_count(limit):
-        msg = f"{name}: got {limit!r}, expected a whole number from 0, or None for no limit"
-        raise ConfigError(msg)
-
-
-def _check_counter(count_tokens: object, *, needed: bool) -> None:
-    if callable(count_tokens) or (count_tokens is None and not needed):
-        return
-    msg = (
-        f"count_tokens: got {count_tokens!r}, expected a function from a turn to its number of tokens, which "
-        "token_budget needs; estimate_tokens serves where turns are texts"
-    )
-    raise ConfigError(msg)
-
-
-def _checked_count(count: int) -> int:
-    if not _is_count(count):
-        msg = f"count_tokens: got {count!r} for one turn, expected a whole number from 0"
-        raise ConfigError(msg)
-    return count
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 # ---- the wrapper
@@ -236,7 +203,9 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._count_tokens = counter
         self._view = Window[TurnText](turns=(), dropped=0)
         self._turn = 0  # the one to be played next, where that is known
-        self._room = _room(keep_turns)
+        self._room = MAX_WINDOW_LENGTH  # characters for the turns, line ends included
+        if keep_turns is not None:
+            self._room = min(keep_turns * (MAX_TURN_LENGTH + 1), MAX_WINDOW_LENGTH)
         length = _ROOM_FOR_MARKER + self._room
         spaces["window"] = UnicodeText(length)
         spaces["text"] = UnicodeText(length + text_length(spaces))
@@ -271,7 +240,9 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             token_budget=self._token_budget,
             count_tokens=lambda turn: turn.tokens,
         )
-        fitting = window(view.turns, keep_turns=None, token_budget=self._room, count_tokens=_line_length)
+        fitting = window(
+            view.turns, keep_turns=None, token_budget=self._room, count_tokens=lambda turn: len(turn.text) + 1
+        )
         return Window(turns=fitting.turns, dropped=self._view.dropped + view.dropped + fitting.dropped)
 
     def _truncated(self, observation: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,14 +252,3 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         text = f"{shown}\n{status}{notes}"
         results = observation["results"] if self._view.turns else "[]"
         return {**observation, "results": results, "text": text, "window": shown}
-
-
-def _room(keep_turns: int | None) -> int:
-    """Return how many characters the turns in a window may have, line ends included."""
-    if keep_turns is None:
-        return MAX_WINDOW_LENGTH
-    return min(keep_turns * (MAX_TURN_LENGTH + 1), MAX_WINDOW_LENGTH)
-
-
-def _line_length(turn: TurnText) -> int:
-    return len(turn.text) + 1

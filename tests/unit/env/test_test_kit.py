@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -17,22 +17,13 @@ from world_proofs import ProvenMachine
 
 import ycbench_env.testing
 from ycbench_env import YCBenchEnv
-from ycbench_env.testing import (
-    check_conformance,
-    machine_for,
-)
+from ycbench_env.testing import check_conformance, machine_for
 from ycbench_env.testing.invariants import require_equal
 from ycbench_env.transition import advance
 from ycbench_env.types.state import LedgerEntry, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
 # ---- exports
-
-
-@pytest.mark.parametrize("name", ycbench_env.testing.__all__)
-def test_every_name_that_is_listed_is_there(name: str) -> None:
-    assert getattr(ycbench_env.testing, name) is not None
-    assert name in dir(ycbench_env.testing)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
@@ -72,18 +63,11 @@ except MissingExtraError as error:
 
 
 class _Telling(gym.Wrapper[Any, Any, Any, Any]):
-    """A wrapper that adds a key to the info of some turns, and a class that takes one away."""
-
-    lost: ClassVar[tuple[str, ...]] = ()
+    """A wrapper that adds a key to the info of some turns."""
 
     def step(self, action: Any) -> Any:
         *others, info = super().step(action)
-        kept = {key: value for key, value in info.items() if key not in self.lost}
-        return (*others, {**kept, "shaped_reward": 1.5} if info["results"] else kept)
-
-
-class _Silent(_Telling):
-    lost = ("events", "forced_advance")
+        return (*others, {**info, "shaped_reward": 1.5} if info["results"] else info)
 
 
 class _Changing(YCBenchEnv):
@@ -94,11 +78,6 @@ class _Changing(YCBenchEnv):
 
 def test_a_wrapper_may_add_keys_to_the_info_of_some_turns() -> None:
     check_conformance(lambda: _Telling(gym.make("YCBench-v0")), seeds=(1,), turns=6)
-
-
-def test_a_wrapper_that_takes_keys_from_info_is_told_which() -> None:
-    with pytest.raises(AssertionError, match=r"seed 1, turn 1 .*: info lacks \['events', 'forced_advance'\]"):
-        check_conformance(lambda: _Silent(gym.make("YCBench-v0")), seeds=(1,), turns=6)
 
 
 def test_an_environment_whose_own_info_changes_its_keys_is_told_which() -> None:
@@ -119,7 +98,7 @@ def test_an_environment_whose_own_info_changes_its_keys_is_told_which() -> None:
         (True, 1, r"True \(bool\), expected 1 \(int\)"),
         (1, 1.0, r"\(int\), expected 1.0 \(float\)"),
         (np.array(1), np.array(1.0), r"int64 \(\), expected float64"),
-        (np.array([1, 2]), np.array([1, 3]), r"expected array"),
+        (np.array([1, 2]), np.array([1, 3]), r"it: value\[1\] is 2, expected 3"),
         ("x" * 500, "y", r"502 characters"),
     ],
     ids=["deep", "keys", "length", "bool", "float", "dtype", "array", "long"],

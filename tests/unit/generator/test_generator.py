@@ -7,7 +7,6 @@ from hashlib import sha256
 from itertools import cycle, islice
 
 import attrs
-import numpy as np
 import pytest
 
 from ycbench_env.config import (
@@ -21,19 +20,11 @@ from ycbench_env.config import (
     Uniform,
     load_config,
 )
-from ycbench_env.errors import SeedError
-from ycbench_env.generator import checked_seed, draw, initial_state, replacement
+from ycbench_env.generator import draw, initial_state, replacement
 from ycbench_env.rng import stream
-from ycbench_env.testing.tiny import (
-    carried_out,
-    instant,
-    tiny_config,
-    tiny_state,
-)
+from ycbench_env.testing.tiny import carried_out, instant, tiny_config, tiny_state
 from ycbench_env.transition import transition
-from ycbench_env.types.command import (
-    AcceptTask,
-)
+from ycbench_env.types.command import AcceptTask
 from ycbench_env.types.state import Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS
 
@@ -58,19 +49,6 @@ def test_a_stream_is_named_by_seed_and_key() -> None:
     assert stream(1, "task_17").random() == stream(1, "task_17").random()
     assert stream(1, "task_17").random() != stream(1, "task_18").random()
     assert stream(11, "task_7").random() != stream(1, "1task_7").random()
-
-
-@pytest.mark.parametrize("seed", [-1, True, False, "1", 1.0, None, np.True_, np.int64(-3), [1]])
-def test_a_seed_that_is_no_non_negative_integer_is_refused_with_what_was_got(seed: object) -> None:
-    with pytest.raises(SeedError, match="expected a non-negative integer") as error:
-        checked_seed(seed)
-    assert repr(seed) in str(error.value)
-
-
-@pytest.mark.parametrize("seed", [0, 7, np.int64(7), 2**63, 10**30])
-def test_any_non_negative_integer_is_a_seed(seed: int) -> None:
-    assert checked_seed(seed) == seed
-    assert type(checked_seed(seed)) is int
 
 
 def test_a_constant_consumes_no_draw() -> None:

@@ -141,6 +141,3 @@ def test_both_months_of_the_report_are_included(first: str | None, last: str | N
     output = ask(with_books(), command)
     assert [row["month_start"] for row in rows(output, "months")] == expected
     assert output["count"] == len(expected)
-
-
-# --------------------------------------------------------------------------------- the report against the ledger

@@ -2,14 +2,7 @@
 
 import pytest
 
-from ycbench_env.testing.tiny import (
-    ADVERSARIAL,
-    carried_out,
-    tiny_client,
-    tiny_config,
-    tiny_state,
-    tiny_task,
-)
+from ycbench_env.testing.tiny import ADVERSARIAL, carried_out, tiny_client, tiny_config, tiny_state, tiny_task
 from ycbench_env.transition import transition
 from ycbench_env.types.command import AcceptTask
 from ycbench_env.types.state import State, Task

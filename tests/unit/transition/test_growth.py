@@ -73,11 +73,7 @@ def test_a_rate_grows_past_any_bound_where_there_is_none(cap: object, expected: 
 
 
 @pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        ("none", [1.1, 2.2, 3.3, 4.4, 5.5, 6.6]),
-        (4, [1, 2, 3.3, 4.4, 5.5, 6.6]),
-    ],
+    ("size", "expected"), [("none", [1.1, 2.2, 3.3, 4.4, 5.5, 6.6]), (4, [1, 2, 3.3, 4.4, 5.5, 6.6])]
 )
 def test_everybody_on_a_team_without_a_limit_learns(size: object, expected: list[float]) -> None:
     config = tiny_config(efficient_team_size=size, num_employees=6)

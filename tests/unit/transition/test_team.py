@@ -3,15 +3,7 @@
 import attrs
 import pytest
 
-from ycbench_env.testing.tiny import (
-    carried_out,
-    instant,
-    started,
-    tiny_client,
-    tiny_config,
-    tiny_employee,
-    tiny_state,
-)
+from ycbench_env.testing.tiny import carried_out, instant, started, tiny_client, tiny_config, tiny_employee, tiny_state
 from ycbench_env.transition import transition
 from ycbench_env.types.command import (
     AcceptTask,

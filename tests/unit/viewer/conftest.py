@@ -11,10 +11,7 @@ from ycbench_env.transition import advance, transition
 from ycbench_env.types.command import AcceptTask, AssignTask, Command, DispatchTask
 from ycbench_env.types.state import State
 
-SMALL_WORLD = {
-    "sim": {"company_name": "Acme"},
-    "world": {"num_employees": 2, "num_clients": 2, "num_market_tasks": 3},
-}
+SMALL_WORLD = {"sim": {"company_name": "Acme"}, "world": {"num_employees": 2, "num_clients": 2, "num_market_tasks": 3}}
 
 
 def play(state: State, *commands: Command) -> State:
@@ -35,11 +32,7 @@ def start() -> State:
 def busy(start: State) -> State:
     """Emp_1 works on Task-1, and Task-2 is planned; the first payroll is paid."""
     state = play(
-        start,
-        AcceptTask("Task-1"),
-        AssignTask("Task-1", ("Emp_1",)),
-        DispatchTask("Task-1"),
-        AcceptTask("Task-2"),
+        start, AcceptTask("Task-1"), AssignTask("Task-1", ("Emp_1",)), DispatchTask("Task-1"), AcceptTask("Task-2")
     )
     while state.payrolls_charged == 0:
         state = advance(state).state

@@ -21,7 +21,7 @@ from ycbench_env.config import load_config
 from ycbench_env.generator import initial_state
 from ycbench_env.viewer import render_state
 from ycbench_env.viewer.ansi import dashboard_text
-from ycbench_env.viewer.dashboard import Dashboard, TaskLine, dashboard, moment, short_dollars, time_left, whole_dollars
+from ycbench_env.viewer.dashboard import Dashboard, TaskLine, dashboard, short_dollars, time_left, whole_dollars
 from ycbench_env.viewer.human import print_dashboard
 from ycbench_env.viewer.rgb import dashboard_pixels
 
@@ -212,10 +212,6 @@ def test_a_hostile_name_breaks_no_picture(busy: State, name: str, capsys: pytest
     assert pixels(state).shape == (720, 1280, 3)
 
 
-def test_a_direction_mark_is_shown_as_an_escape(busy: State) -> None:
-    assert str(render_state(_named(busy, "a\u202eb"), "ansi")).startswith("a\\u202eb\n")
-
-
 def test_markup_is_shown_and_not_followed(busy: State, capsys: pytest.CaptureFixture[str]) -> None:
     assert "[red]x[/red] [/] [bold" in printed(_named(busy, HOSTILE["markup"]), capsys)
 
@@ -246,12 +242,6 @@ def test_the_users_style_is_neither_followed_nor_changed(busy: State) -> None:
         styled = dict(mpl.rcParams)
         assert np.array_equal(pixels(busy), expected)
         assert dict(mpl.rcParams) == styled
-
-
-@pytest.mark.parametrize("status", ["completed_success", "completed_fail", "cancelled"])
-def test_tasks_that_are_over_are_drawn_below_the_open_ones(busy: State, status: str) -> None:
-    over = attrs.evolve(busy, tasks=(attrs.evolve(busy.tasks[0], status=status), *busy.tasks[1:]))
-    assert not np.array_equal(pixels(over), pixels(busy))
 
 
 def test_a_company_without_anything_is_drawn() -> None:
@@ -340,10 +330,6 @@ def test_amounts_are_written_short_and_exact(cents: int, short: str, exact: str)
 )
 def test_a_deadline_is_late_only_after_its_instant(difference_us: int, words: str) -> None:
     assert time_left(10 * DAY + difference_us, 10 * DAY) == words
-
-
-def test_a_moment_is_written_to_the_minute() -> None:
-    assert moment(DAY + 9 * HOUR + 59_999_999) == "1970-01-02 09:00"
 
 
 @pytest.mark.parametrize(("months", "words"), [(None, "endless"), (3.25, "3.2 months"), (1e15, "1000+ months")])

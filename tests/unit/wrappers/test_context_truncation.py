@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.testing import hostile_actions
-from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, estimate_tokens
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, estimate_tokens
 from ycbench_env.wrappers.context_truncation import MAX_TURN_LENGTH, MAX_WINDOW_LENGTH
 
 ENDLESS = {"loop": {"auto_advance_after_turns": 0}}
@@ -178,7 +178,6 @@ def test_a_counter_of_ones_own_is_in_the_spec_and_keeps_it_from_json() -> None:
         ({"keep_turns": 2.0}, r"keep_turns: got 2\.0"),
         ({"token_budget": "9"}, "token_budget: got '9'"),
         ({"token_budget": -9}, "token_budget: got -9"),
-        ({"count_tokens": 3}, "count_tokens: got 3"),
     ],
 )
 def test_bad_arguments_are_refused_when_it_is_made(kwargs: dict[str, Any], message: str) -> None:
@@ -189,8 +188,3 @@ def test_bad_arguments_are_refused_when_it_is_made(kwargs: dict[str, Any], messa
 def test_a_second_window_is_refused() -> None:
     with pytest.raises(ConfigError, match="wrap it in ContextTruncation once"):
         ContextTruncation(ScratchpadMemory(ContextTruncation(YCBenchEnv())))
-
-
-def test_an_observation_without_fields_is_refused() -> None:
-    with pytest.raises(ConfigError, match="TextObservation goes around ContextTruncation, not inside"):
-        ContextTruncation(TextObservation(YCBenchEnv()))

@@ -25,8 +25,11 @@ def page() -> str:
 
 
 def test_every_example_gives_what_the_page_says(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        exec(block, names)  # noqa: S102 -- this project's own page
     blocks = re.findall(r"^```pycon\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    example = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, PAGE.name, str(PAGE), 0)
+    example = doctest.DocTestParser().get_doctest("\n".join(blocks), names, PAGE.name, str(PAGE), 0)
     failed, attempted = doctest.DocTestRunner().run(example)
     assert attempted == page.count("\n>>> ")
     assert not failed, capsys.readouterr().out

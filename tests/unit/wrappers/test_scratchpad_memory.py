@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import gymnasium as gym
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -117,8 +116,3 @@ def test_any_text_goes_in_and_comes_out_the_same(content: str) -> None:
     observation, *_ = env.step(format_command(AppendScratchpad(content)))
     assert observation["notes"] == (f"{content}\n{content}" if content else "")
     assert observation["text"].endswith(observation["notes"])
-
-
-def test_what_has_no_text_is_refused() -> None:
-    with pytest.raises(ConfigError, match="ScratchpadMemory: got an environment with the observation space"):
-        ScratchpadMemory(gym.make("CartPole-v1"))

@@ -9,7 +9,7 @@ import pytest
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.spaces import UnicodeText
-from ycbench_env.wrappers import TextObservation
+from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation
 
 
 def test_the_observation_is_the_text_and_the_rest_is_as_it_was() -> None:
@@ -33,10 +33,8 @@ def test_its_space_is_that_of_the_text(hostile_turns: list[object]) -> None:
         assert env.observation_space.contains(env.step(turn)[0])
 
 
-def test_what_has_no_text_is_refused() -> None:
-    with pytest.raises(
-        ConfigError, match=r"TextObservation: got .* Box.* expected that of YCBenchEnv, a dict with a text"
-    ):
-        TextObservation(gym.make("CartPole-v1"))
-    with pytest.raises(ConfigError, match=r"TextObservation: got .*UnicodeText\(65536\)"):
-        TextObservation(TextObservation(YCBenchEnv()))
+@pytest.mark.parametrize("wrapper", [TextObservation, ScratchpadMemory, ContextTruncation])
+def test_what_has_no_text_is_refused(wrapper: type[Any]) -> None:
+    for env in (gym.make("CartPole-v1"), TextObservation(YCBenchEnv())):
+        with pytest.raises(ConfigError, match=f"{wrapper.__name__}: got an environment with the observation space"):
+            wrapper(env)
