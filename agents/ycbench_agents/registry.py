@@ -18,17 +18,17 @@ from ycbench_env.text import shown
 __all__ = ["PolicyError", "make_policy", "number_parameter", "policy_factory", "policy_names"]
 
 _POLICIES: Final = {
-    "accept_all": "ycbench_agents.scripted.accept_all:AcceptAllPolicy",
-    "adversary_chaser": "ycbench_agents.scripted.adversary_chaser:AdversaryChaserPolicy",
+    "accept_all": "ycbench_agents.scripted.canaries:AcceptAllPolicy",
+    "adversary_chaser": "ycbench_agents.scripted.canaries:AdversaryChaserPolicy",
     "conservative": "ycbench_agents.scripted.conservative:ConservativePolicy",
     "expert": "ycbench_agents.scripted.expert:ExpertPolicy",
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
     "human": "ycbench_agents.scripted.human:HumanPolicy",
-    "idle": "ycbench_agents.scripted.idle:IdlePolicy",
+    "idle": "ycbench_agents.scripted.greedy:IdlePolicy",
     "llm": "ycbench_agents.llm.policy:make_llm_policy",
     "market_roller": "ycbench_agents.scripted.market_roller:MarketRollerPolicy",
     "mixture": "ycbench_agents.scripted.mixture:MixturePolicy",
-    "prestige": "ycbench_agents.scripted.prestige:PrestigePolicy",
+    "prestige": "ycbench_agents.scripted.throughput:PrestigePolicy",
     "random": "ycbench_agents.scripted.random:RandomPolicy",
     "replay": "ycbench_agents.scripted.replay:ReplayPolicy",
     "throughput": "ycbench_agents.scripted.throughput:ThroughputPolicy",

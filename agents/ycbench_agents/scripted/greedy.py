@@ -1,11 +1,4 @@
-"""Greedy: the paper's baseline.
-
-Takes the best-paid task that it can see, puts everybody on it and lets time pass until it is done; one task at a time.
-It ignores history, skills and notes, so it falls for adversarial clients, whose market rewards are high.
-
-A market that lists only what can be accepted shows it one task, the best-paid. Where everything is listed, it asks for
-the company's prestige, too, and takes the best-paid task that this opens.
-"""
+"""The floor, idle, and the paper's baseline, greedy."""
 
 from __future__ import annotations
 
@@ -16,14 +9,30 @@ from ycbench_agents.scripted.answers import MarketGate
 from ycbench_agents.scripted.one_at_a_time import WAIT, everybody, try_to_take
 from ycbench_env import Observation
 
-__all__ = ["GreedyPolicy"]
+__all__ = ["GreedyPolicy", "IdlePolicy"]
 
 _LOOK: Final = "market browse --limit 1"  # the market is listed by reward, best first
 _WIDE_LOOK: Final = "company status\nmarket browse --limit 400"
 
 
+class IdlePolicy:
+    """Plays empty turns: the environment moves time on, payroll after payroll, until the funds are gone."""
+
+    def reset(self, seed: int) -> None:
+        """Nothing to forget and nothing to draw."""
+
+    def act(self, observation: Observation) -> str:  # noqa: ARG002 -- it looks at nothing
+        """Return an empty turn."""
+        return ""
+
+
 class GreedyPolicy:
-    """Takes the highest-reward task on the market, assigns everybody, advances."""
+    """Takes the highest-reward task on the market, puts everybody on it and waits; one task at a time.
+
+    It ignores history, skills and notes, so it falls for adversarial clients, whose market rewards are high. A market
+    that lists only what can be accepted shows it one task, the best-paid. Where everything is listed, it asks for the
+    company's prestige, too, and takes the best-paid task that this opens.
+    """
 
     def __init__(self) -> None:
         self.reset(0)
@@ -44,9 +53,13 @@ class GreedyPolicy:
         if wide:
             offers = self._gate.opened(observation) if answers.prestige(observation) else ()
             return try_to_take(observation, offers[0].task_id, team, (look,)) if offers and team else look
-        best = _first_listed(observation)
-        if best is None or not team:
+        last = answers.results(observation)[-1:]
+        listed = (
+            last[0]["output"].get("tasks") if last and last[0].get("command", "").startswith("market browse") else None
+        )
+        if not listed or not team:
             return look  # the first turn, or nothing to take: the environment moves time on after some such turns
+        best = listed[0]["task_id"]
         return "\n".join(
             (
                 f"task accept --task-id {best}",
@@ -56,12 +69,3 @@ class GreedyPolicy:
                 look,
             )
         )
-
-
-def _first_listed(observation: Observation) -> str | None:
-    """Return the id of the first task that the last answer lists, None when it lists none or is no look."""
-    last = answers.results(observation)[-1:]
-    if not last or not last[0].get("command", "").startswith("market browse"):
-        return None
-    listed = last[0]["output"].get("tasks")
-    return listed[0]["task_id"] if listed else None

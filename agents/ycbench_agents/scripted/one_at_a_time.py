@@ -5,27 +5,25 @@ Each decision rests on a fresh look and on nothing kept from earlier, so that it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from typing import Final
 
 import attrs
 
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import Employee, MarketGate, Offer, Work
+from ycbench_agents.scripted.answers import Employee, Offer, Work
 from ycbench_agents.scripted.forecast import ASSUMED_RATE, TEAM_SIZE, TINY, hours_of_work, most_units
 from ycbench_env import Observation
 
 __all__ = [
     "LOOK",
     "WAIT",
-    "Value",
     "begin",
     "best_team",
     "everybody",
     "feasible",
     "known_staff",
     "make_room",
-    "play_one",
     "probe",
     "swollen_clients",
     "take",
@@ -37,32 +35,8 @@ LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
 
 WAIT: Final = "sim resume"
 
-Value: TypeAlias = Callable[[Offer, float], float]
-"""What a task is worth to a policy, given the business hours that the best team takes for it; the highest is taken."""
 
 _HELD: Final = "task list --status planned"
-
-
-def play_one(observation: Observation, value: Value, gate: MarketGate) -> str:
-    """Return a turn that waits for the active tasks, else takes the task of highest value with its best team.
-
-    Args:
-        observation: What was seen last.
-        value: What a task is worth.
-        gate: Which tasks prestige opens; it learns from what was seen.
-    """
-    gate.learn(observation)
-    if observation["active_tasks"] > 0:
-        return f"{WAIT}\n{LOOK}"
-    staff = known_staff(observation)
-    choice = feasible(gate.opened(observation), staff)
-    if not choice:
-        return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
-    best, _ = max(choice, key=lambda each: value(*each))  # among equals the first listed, which pays most
-    if gate.doubts(best, answers.prestige(observation)):
-        team = [member.name for member in best_team(best.work, staff)]
-        return try_to_take(observation, best.task_id, team)
-    return take(observation, best.task_id, best_team(best.work, staff))
 
 
 def feasible(offers: Sequence[Offer], staff: Sequence[Employee]) -> tuple[tuple[Offer, float], ...]:

@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 
 from ycbench_agents import Policy, Trajectory, make_policy, rollout
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.accept_all import AcceptAllPolicy
-from ycbench_agents.scripted.adversary_chaser import AdversaryChaserPolicy
 from ycbench_agents.scripted.answers import MarketGate
+from ycbench_agents.scripted.canaries import AcceptAllPolicy, AdversaryChaserPolicy
 from ycbench_agents.scripted.conservative import ConservativePolicy
-from ycbench_agents.scripted.idle import IdlePolicy
+from ycbench_agents.scripted.greedy import IdlePolicy
 from ycbench_agents.scripted.one_at_a_time import best_team, feasible, known_staff
-from ycbench_agents.scripted.prestige import PrestigePolicy
-from ycbench_agents.scripted.throughput import ThroughputPolicy
+from ycbench_agents.scripted.throughput import PrestigePolicy, ThroughputPolicy
 from ycbench_env import Config, Observation, State, YCBenchEnv, load_config
 from ycbench_env.testing import hostile_texts, sample_turn, tiny_config, tiny_state, valid_configs
 from ycbench_env.testing.tiny import ADVERSARIAL, tiny_employee, tiny_task
@@ -378,7 +376,7 @@ def test_no_world_and_no_turn_of_others_makes_a_policy_fail(
 @pytest.mark.parametrize("name", POLICIES)
 def test_used_policy_plays_as_a_new_one(name: str) -> None:
     env = YCBenchEnv(load_config(MULTI, environ={}))
-    used, new = POLICIES[name](), make_policy(f"ycbench_agents.scripted.{name}:{POLICIES[name].__name__}")
+    used, new = POLICIES[name](), make_policy(name)
     rollout(env, used, 2, max_turns=40)
     first, second = (rollout(env, policy, 1, max_turns=60) for policy in (used, new))
     assert first.actions == second.actions
