@@ -19,8 +19,9 @@ import os
 import pickle
 import random
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any, Final, cast
 
 import attrs
@@ -41,7 +42,6 @@ from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_env import Config, Observation, State, YCBenchEnv, load_config, observe
 from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, grammar_for, parse_turn
 from ycbench_env.text import shown
-from ycbench_env.types import Employee
 
 __all__ = [
     "EpisodeReport",
@@ -57,18 +57,13 @@ __all__ = [
 ]
 
 _MOST_TURNS: Final = 10_000  # an episode that is longer never ends
-_ODD_TURNS: Final = 25
-_ROUNDS: Final = 2  # of all nuisances
+_ODD_TURNS: Final = 25  # in each odd world
 _QUESTIONS: Final = ("employee list", "task list", "client list", "client history", "market browse")
-_MOST_LOYALTY: Final = 1000  # thousandths
-_MULTIPLIERS: Final = (700, 2500)
-_SEEDS: Final = 2**40
-_RATES_E4: Final = (10_000, 100_000)
 _FORBIDDEN: Final = (gym.Env, State)
 # What all of a process shares leads everywhere, also to environments of others.
 _SHARED: Final = (type, types.ModuleType, types.FrameType, types.BuiltinFunctionType, logging.Logger)
 _MOST_OBJECTS: Final = 200_000
-_TURNS: Final = 20
+_RECALLED: Final = 20  # turns
 
 # Worlds, and turns of somebody else just before, that a policy may meet and that its author may not think of.
 _IDLE: Final = {"auto_advance_after_turns": 1}  # each turn moves time, so that a year is over soon
@@ -153,13 +148,7 @@ class PolicyReport:
 
 @attrs.frozen
 class Played:
-    """An episode as it was seen and played.
-
-    Args:
-        observations: What the policy was given.
-        turns: What it said to each.
-        report: How it went.
-    """
+    """An episode: what the policy saw, its turn for each observation, and how it went."""
 
     observations: tuple[Observation, ...]
     turns: tuple[Turn, ...]
@@ -198,11 +187,17 @@ def check_policy(
     if not seeds:
         msg = "seeds: got none, expected at least one run seed, like (1, 2)"
         raise ValueError(msg)
-    _check_fresh(make, allow_invalid=allow_invalid)
     grammar = grammar_for(world.world)
-    veteran = Student(make, grammar, allow_invalid=allow_invalid)
+    first, veteran = (Student(make, grammar, allow_invalid=allow_invalid) for _ in range(2))
+    if first.policy is veteran.policy:
+        msg = "make returned the same policy twice, expected a fresh one each time, like lambda: MyPolicy()"
+        raise PolicyConformanceError(msg)
+    for seed in (0, 2**40):
+        first.reset(seed, "before an episode")
     episodes = [play(veteran, world, seed, max_turns) for seed in seeds]
-    _check_reach(veteran)
+    if (path := reached_environment(veteran.policy)) is not None:
+        msg = f"the policy holds an environment or a state ({path}); decide from observations alone"
+        raise PolicyConformanceError(msg)
     for played in episodes:
         _check_again(Student(make, grammar, allow_invalid=allow_invalid), played, _FRESH)
     for played in episodes:
@@ -214,15 +209,6 @@ def check_policy(
         _check_world(student, other, f"a world with {name}")
     _check_among_others(make, world, seeds[0], allow_invalid=allow_invalid)
     return PolicyReport(tuple(played.report for played in episodes))
-
-
-def _check_fresh(make: Callable[[], Policy], *, allow_invalid: bool) -> None:
-    first, second = (Student(make, allow_invalid=allow_invalid) for _ in range(2))
-    if first.policy is second.policy:
-        msg = "make returned the same policy twice, expected a fresh one each time, like lambda: MyPolicy()"
-        raise PolicyConformanceError(msg)
-    for seed in (0, 2**40):
-        first.reset(seed, "before an episode")
 
 
 # ---- episodes
@@ -274,26 +260,15 @@ def _check_again(student: Student, played: Played, who: tuple[str, str]) -> None
     """Give a policy the observations of an episode again; there is no environment any more."""
     seed = played.report.seed
     student.reset(policy_seed(seed), f"seed {seed}")
-    copying = copy.deepcopy if who is _RESET else _pickled
     for number, (observation, before) in enumerate(zip(played.observations, played.turns, strict=True), 1):
-        turn = student.act(copying(observation), f"seed {seed}, turn {number}, {who[0]}")
+        same = copy.deepcopy(observation) if who is _RESET else pickle.loads(pickle.dumps(observation))  # noqa: S301 -- made here
+        turn = student.act(same, f"seed {seed}, turn {number}, {who[0]}")
         if turn is None or turn != before:
             msg = (
                 f"seed {seed}, turn {number}: to the same observations {who[0]} says {_cut(turn)}, before it was "
                 f"{_cut(before)}; {who[1]}"
             )
             raise PolicyConformanceError(msg)
-
-
-def _pickled(observation: Observation) -> Observation:
-    return pickle.loads(pickle.dumps(observation))  # noqa: S301 -- made here
-
-
-def _check_reach(student: Student) -> None:
-    path = reached_environment(student.policy)
-    if path is not None:
-        msg = f"the policy holds an environment or a state ({path}); decide from observations alone"
-        raise PolicyConformanceError(msg)
 
 
 # ---- odd observations
@@ -319,7 +294,7 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
     student, stranger = Student(make, grammar, allow_invalid=allow_invalid), RandomPolicy()
     student.reset(policy_seed(seed), f"seed {seed}")
     stranger.reset(policy_seed(seed))
-    for number, nuisance in enumerate(_NUISANCES * _ROUNDS, 1):
+    for number, nuisance in enumerate(_NUISANCES * 2, 1):
         turn = student.act(observation, f"seed {seed}, turn {number} among turns of others")
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]
@@ -337,12 +312,11 @@ class Student:
 
     Args:
         make: Makes it.
-        grammar: The commands of the world that it plays in; the usual ones pass everywhere, since what a world lacks is
-            found out by asking.
-        allow_invalid: Whether it may give commands that no grammar has.
+        grammar: Commands of its world; the usual ones pass everywhere, since what a world lacks is found out by asking.
+        allow_invalid: Whether its commands may be outside every grammar.
 
     Raises:
-        PolicyConformanceError: What is made is no policy.
+        PolicyConformanceError: What is made is no policy; and, from its methods, the policy breaks the contract.
     """
 
     def __init__(
@@ -362,12 +336,8 @@ class Student:
         self._allow_invalid = allow_invalid
 
     def reset(self, seed: int, place: str) -> None:
-        """Reset the policy.
-
-        Raises:
-            PolicyConformanceError: It raises, or changes the process.
-        """
-        with _ProcessWatch(f"{place}: reset({seed})"):
+        """Reset the policy."""
+        with _unchanged_process(f"{place}: reset({seed})"):
             try:
                 self.policy.reset(seed)
             except Exception as error:
@@ -375,13 +345,9 @@ class Student:
                 raise PolicyConformanceError(msg) from error
 
     def act(self, observation: Observation, place: str) -> Turn | None:
-        """Return the policy's turn; None where it says that it cannot go on, as it may, and ``stopped`` tells why.
-
-        Raises:
-            PolicyConformanceError: It raises, edits the observation, changes the process, or says what is no turn.
-        """
+        """Return the policy's turn; None where it cannot go on, which is allowed: ``stopped`` has the reason."""
         handed = copy.deepcopy(observation)
-        with _ProcessWatch(f"{place}: act"):
+        with _unchanged_process(f"{place}: act"):
             try:
                 turn = self.policy.act(handed)
             except PolicyStoppedError as stop:
@@ -394,10 +360,13 @@ class Student:
                     f"{_cut(observation['text'])} results: {_cut(observation['results'])}"
                 )
                 raise PolicyConformanceError(msg) from error
-        _require_unchanged(observation, handed, place)
-        return self._check_turn(turn, place)
-
-    def _check_turn(self, turn: Turn, place: str) -> Turn:
+        before, after = cast("dict[str, object]", observation), cast("dict[str, object]", handed)
+        if edited := [key for key in sorted({*before, *after}) if not _equal(before.get(key), after.get(key))]:
+            msg = (
+                f"{place}: act edited the observation: {', '.join(edited)}; others keep the same one, so copy what you "
+                "want to change, like int(observation['funds_cents'])"
+            )
+            raise PolicyConformanceError(msg)
         try:
             turn = checked_turn(turn, self.policy)
         except TurnError as error:
@@ -413,51 +382,26 @@ class Student:
         return turn
 
 
-class _ProcessWatch:
-    """Refuses, and takes back, changes of what a process has only one of: random generators and environment."""
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-
-    def __enter__(self) -> None:
-        self._before = _process()
-
-    def __exit__(self, *exc_info: object) -> None:
-        changed = [name for name, value in _process().items() if value != self._before[name]]
-        if changed:
-            random.setstate(cast("Any", self._before["random"]))
-            kind, keys, *rest = cast("tuple[str, bytes, Any]", self._before["numpy.random"])
-            np.random.set_state((kind, np.frombuffer(keys, np.uint32), *rest))  # noqa: NPY002 -- the one that is watched
-            os.environ.clear()
-            os.environ.update(cast("Mapping[str, str]", self._before["os.environ"]))
-            msg = (
-                f"{self._place} changed {', '.join(changed)}, which all of the process shares; draw from a generator "
-                "of the policy's own, made in reset, like random.Random(seed)"
-            )
-            raise PolicyConformanceError(msg)
-
-
-def _process() -> dict[str, object]:
-    kind, keys, *rest = np.random.get_state()  # noqa: NPY002 -- what is watched is the legacy generator
-    return {
-        "random": random.getstate(),
-        "numpy.random": (kind, np.asarray(keys).tobytes(), *rest),
-        "os.environ": dict(os.environ),
+@contextmanager
+def _unchanged_process(place: str) -> Generator[None]:
+    """Refuse, and take back, changes of what a process has only one of: random generators and environment."""
+    before = random.getstate(), np.random.get_state(), dict(os.environ)  # noqa: NPY002 -- the legacy generator is watched
+    yield
+    after = random.getstate(), np.random.get_state(), dict(os.environ)  # noqa: NPY002
+    same = {
+        "random": before[0] == after[0],
+        "numpy.random": all(map(np.array_equal, before[1], after[1])),
+        "os.environ": before[2] == after[2],
     }
-
-
-def _require_unchanged(observation: Observation, handed: Observation, place: str) -> None:
-    """Refuse an edit of an observation.
-
-    Raises:
-        PolicyConformanceError: The one that was handed over is not as it was.
-    """
-    before, after = cast("dict[str, object]", observation), cast("dict[str, object]", handed)
-    edited = [key for key in sorted({*before, *after}) if not _equal(before.get(key), after.get(key))]
-    if edited:
+    changed = [name for name, is_same in same.items() if not is_same]
+    if changed:
+        random.setstate(before[0])
+        np.random.set_state(before[1])  # noqa: NPY002
+        os.environ.clear()
+        os.environ.update(before[2])
         msg = (
-            f"{place}: act edited the observation: {', '.join(edited)}; others keep the same one, so copy what you "
-            "want to change, like int(observation['funds_cents'])"
+            f"{place} changed {', '.join(changed)}, which all of the process shares; draw from a generator "
+            "of the policy's own, made in reset, like random.Random(seed)"
         )
         raise PolicyConformanceError(msg)
 
@@ -474,18 +418,14 @@ def _cut(value: object) -> str:
 
 
 def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[Observation]) -> None:
-    """Check that a fresh policy recalls what another one decided, where policies of this kind can.
-
-    Raises:
-        PolicyConformanceError: It recalls something else, or its trace is no JSON.
-    """
+    """Check that a fresh policy recalls what another one decided, where policies of this kind can."""
     asked, recalling = Student(make).policy, Student(make).policy
     if not isinstance(asked, DeliberatingPolicy) or not isinstance(recalling, DeliberatingPolicy):
         return
     asked.reset(policy_seed(seed))
     recalling.reset(policy_seed(seed))
     with ThreadPoolExecutor(1) as worker:  # a notebook has an event loop of its own in this thread
-        decisions = worker.submit(asyncio.run, _decide(asked, observations[:_TURNS])).result()
+        decisions = worker.submit(asyncio.run, _decide(asked, observations[:_RECALLED])).result()
     for number, (observation, decision) in enumerate(zip(observations, decisions, strict=False), 1):
         place = f"seed {seed}, turn {number}"
         try:
@@ -502,13 +442,10 @@ def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[
 
 
 async def _decide(policy: DeliberatingPolicy, observations: Sequence[Observation]) -> list[Decision]:
-    """Return what a policy decides, up to where it cannot go on."""
     decisions: list[Decision] = []
-    for observation in observations:
-        try:
-            decisions.append(await policy.decide(copy.deepcopy(observation)))
-        except PolicyStoppedError:
-            break
+    with suppress(PolicyStoppedError):
+        for observation in observations:
+            decisions.append(await policy.decide(copy.deepcopy(observation)))  # noqa: PERF401 -- keeps those before a stop
     return decisions
 
 
@@ -581,8 +518,8 @@ def with_other_hidden_fields(state: State, rng: random.Random) -> State:
     clients = tuple(
         attrs.evolve(
             client,
-            loyalty_milli=rng.randint(-_MOST_LOYALTY, _MOST_LOYALTY),
-            reward_multiplier_milli=rng.randint(*_MULTIPLIERS),
+            loyalty_milli=rng.randint(-1000, 1000),
+            reward_multiplier_milli=rng.randint(700, 2500),
         )
         for client in state.clients
     )
@@ -592,20 +529,20 @@ def with_other_hidden_fields(state: State, rng: random.Random) -> State:
         else task
         for task in state.tasks
     )
-    visible = state.config.world.skill_rates_visible
-    staff = state.employees if visible else tuple(_with_other_rates(each, rng) for each in state.employees)
+    staff = state.employees
+    if not state.config.world.skill_rates_visible:
+        staff = tuple(
+            attrs.evolve(member, rates_e4=tuple(rng.randint(10_000, 100_000) for _ in member.rates_e4))
+            for member in staff
+        )
     return attrs.evolve(
         state,
-        run_seed=rng.randrange(_SEEDS),
+        run_seed=rng.randrange(2**40),
         employees=staff,
         clients=clients,
         tasks=tasks,
         slot_accepts=tuple(count + rng.randint(0, 3) for count in state.slot_accepts),
     )
-
-
-def _with_other_rates(member: Employee, rng: random.Random) -> Employee:
-    return attrs.evolve(member, rates_e4=tuple(rng.randint(*_RATES_E4) for _ in member.rates_e4))
 
 
 # ---- what a policy holds
@@ -615,25 +552,17 @@ def reached_environment(policy: object) -> str | None:
     """Return how an environment or a state can be reached from a policy's data, None where none can.
 
     Attributes, containers, methods and what functions close over are followed; modules, classes and globals are not.
-
-    Args:
-        policy: The policy.
     """
     seen: set[int] = {id(policy)}
     queue: list[tuple[object, str]] = [(policy, type(policy).__name__)]
     for each, path in queue:  # grows while it is walked
         if isinstance(each, _FORBIDDEN):
             return path
-        for inner in _within(each):
+        inside: list[object] = gc.get_referents(each)
+        if isinstance(each, types.FunctionType):  # not its globals
+            inside = [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values(), *(each.__closure__ or ())]
+        for inner in inside:
             if id(inner) not in seen and not isinstance(inner, _SHARED) and len(seen) < _MOST_OBJECTS:
                 seen.add(id(inner))
                 queue.append((inner, f"{path} > {type(inner).__name__}"))
     return None
-
-
-def _within(each: object) -> list[object]:
-    """Return what an object refers to."""
-    if isinstance(each, types.FunctionType):
-        cells = each.__closure__ or ()
-        return [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values(), *cells]
-    return gc.get_referents(each)
