@@ -207,11 +207,12 @@ def _complete(draft: Draft, index: int) -> None:
     bump_cents = 0
     if success:
         draft.book("task_reward", task.offer.reward_cents, task.task_id)
-        _raise_prestige(draft, task)
         bump_cents = _reward_team(draft, task)
     else:
-        _charge_failure(draft, task)
-        _lower_prestige(draft, task)
+        penalty = failure_penalty(task.offer.reward_cents, draft.base.config.world.penalty_fail_funds_pct)
+        if penalty:  # a booking of nothing would be a row in the ledger
+            draft.book("task_fail_penalty", -penalty, task.task_id)
+    _settle_prestige(draft, task, success=success)
     trust_delta = _settle_trust(draft, task, success=success)
     _end_if_bankrupt(draft)
     draft.events.append(
@@ -230,19 +231,16 @@ def _complete(draft: Draft, index: int) -> None:
     )
 
 
-def _raise_prestige(draft: Draft, task: Task) -> None:
-    limit = draft.base.config.world.prestige_max_milli
-    for domain in task.offer.domains:
-        level = draft.prestige_milli[domain]
-        draft.prestige_milli[domain] = prestige_after_success(level, task.offer.prestige_delta_milli, limit)
-
-
-def _lower_prestige(draft: Draft, task: Task) -> None:
-    world = draft.base.config.world
+def _settle_prestige(draft: Draft, task: Task, *, success: bool) -> None:
+    """Raise or lower prestige in the domains of a completed task. Source: Y-5.5."""
+    world, delta = draft.base.config.world, task.offer.prestige_delta_milli
     num, den = world.penalty_fail_multiplier_ratio
     for domain in task.offer.domains:
-        draft.prestige_milli[domain] = prestige_after_loss(
-            draft.prestige_milli[domain], task.offer.prestige_delta_milli, num, den, world.prestige_min_milli
+        level = draft.prestige_milli[domain]
+        draft.prestige_milli[domain] = (
+            prestige_after_success(level, delta, world.prestige_max_milli)
+            if success
+            else prestige_after_loss(level, delta, num, den, world.prestige_min_milli)
         )
 
 
@@ -289,12 +287,6 @@ def _best_places(draft: Draft, places: tuple[int, ...], domain: int, count: int)
     # Rates are negative here, so the best come first.
     ranked = sorted([(-draft.employees[place].rates_e4[domain], place) for place in places])
     return [place for _, place in ranked[:count]]
-
-
-def _charge_failure(draft: Draft, task: Task) -> None:
-    penalty = failure_penalty(task.offer.reward_cents, draft.base.config.world.penalty_fail_funds_pct)
-    if penalty:  # a booking of nothing would be a row in the ledger
-        draft.book("task_fail_penalty", -penalty, task.task_id)
 
 
 def _settle_trust(draft: Draft, task: Task, *, success: bool) -> int:

@@ -48,7 +48,11 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
         case CancelTask():
             return _cancel(state, command.task_id)
         case Resume():
-            return _resume(state)
+            if not state.active_indices and state.config.world.resume_requires_active_task:  # Y-4.5, K-2.4
+                return Outcome(
+                    state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first"
+                )
+            return advance(state)
         case InspectTask():
             return _inspect(state, command.task_id)
         case _:
@@ -182,7 +186,8 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     unknown = [name for name in command.names if name not in numbers]
     if unknown:
         names = ", ".join(_shown(name) for name in unknown[:5])
-        known = _known_names(list(numbers))
+        staff = list(numbers)
+        known = ", ".join(staff) if len(staff) <= _SHOWN_NAMES else f"{staff[0]} to {staff[-1]}"
         several = "; --employee-id takes one, --employees several" if "," in (command.employee_id or "") else ""
         return Outcome(state, f"no employee named {names}; nobody was assigned; employees: {known}{several}")
     task = state.tasks[index]
@@ -201,10 +206,6 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     if task.status == "active":
         draft.reforecast(draft.active_sharing([number - 1 for number in named]))
     return Outcome(draft.freeze())
-
-
-def _known_names(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= _SHOWN_NAMES else f"{names[0]} to {names[-1]}"
 
 
 def _dispatch(state: State, task_id: str) -> Outcome:
@@ -246,13 +247,6 @@ def _cancel(state: State, task_id: str) -> Outcome:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
     draft.reforecast(draft.active_sharing(task.places))
     return Outcome(offered_again(draft.freeze(), task))
-
-
-def _resume(state: State) -> Outcome:
-    """Move time to the next event; often refused with nothing active. Source: Y-4.5, K-2.4."""
-    if not state.active_indices and state.config.world.resume_requires_active_task:
-        return Outcome(state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first")
-    return advance(state)
 
 
 def _inspect(state: State, task_id: str) -> Outcome:

@@ -144,11 +144,7 @@ def turn_text(number: int, info: Info) -> str:
 
 
 def status_text(text: str) -> str:
-    """Return the text of an observation without the answers: the status and what happened.
-
-    Args:
-        text: Text of the environment's observation, without notes.
-    """
+    """Return the text of an observation (without notes) without the answers: the status and what happened."""
     return text.partition(_ANSWER_SIGN)[0]  # nothing before the answers holds a line break of somebody else's
 
 
