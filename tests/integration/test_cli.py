@@ -17,8 +17,6 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 
-from ycbench_env import load_config
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,14 +49,6 @@ def test_the_script_and_the_module_are_the_same_program() -> None:
     by_script = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
     assert run("--version").stdout.decode() == by_script.stdout
     assert re.fullmatch(r"ycbench \d+\.\d+\.\d+\S*\n", by_script.stdout)
-
-
-def test_show_prints_a_valid_file(tmp_path: Path) -> None:
-    path = tmp_path / "shown.toml"
-    path.write_bytes(run("config", "show", "reference", "--origin").stdout)
-    assert load_config(path, environ={}) == load_config("reference", environ={})
-    done = run("config", "validate", str(path))
-    assert (done.returncode, done.stdout.decode()) == (0, f"{path}: valid\n")
 
 
 def test_any_bytes_are_a_turn() -> None:

@@ -8,21 +8,7 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from ycbench_agents.cli.options import (
-    NO_DEFAULT,
-    SEVERAL,
-    Count,
-    Headers,
-    JsonFlag,
-    Quiet,
-    Settings,
-    load,
-    named_file,
-    overrides_in_force,
-    print_overrides,
-    read_overrides,
-)
-from ycbench_agents.cli.output import print_json
+from ycbench_agents.cli import options, output
 from ycbench_agents.cli.run import import_from_here, played, print_evaluation, read_headers, report_failures
 from ycbench_agents.evaluation.evaluate import play_suite
 from ycbench_agents.evaluation.results import results_document
@@ -46,21 +32,15 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     ] = None,
     policy: Annotated[
         tuple[str, ...],
-        SEVERAL,
-        NO_DEFAULT,
+        options.SEVERAL,
+        options.NO_DEFAULT,
         Parameter(name="--policy", metavar="NAME...", help="Labels of the policies to play now; all if none is given."),
     ] = (),
-    settings: Settings = (),
-    workers: Annotated[
-        Count | None,
-        NO_DEFAULT,
-        Parameter(
-            name=("--workers", "--processes"), help="Episodes to play at once; one a processor if none is given."
-        ),
-    ] = None,
+    settings: options.Settings = (),
+    workers: options.Workers = None,
     concurrency: Annotated[
-        Count | None,
-        NO_DEFAULT,
+        options.Count | None,
+        options.NO_DEFAULT,
         Parameter(help="Episodes of language models to play at once; the suite's number if none is given."),
     ] = None,
     backend: Annotated[
@@ -75,22 +55,22 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     base_url: Annotated[
         str | None, Parameter(name="--base-url", metavar="URL", help="Address of its server, likewise.")
     ] = None,
-    header: Headers = (),
+    header: options.Headers = (),
     live: Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes a line an episode.")] = True,
-    as_json: JsonFlag = False,
-    quiet: Quiet = False,
+    as_json: options.JsonFlag = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Play what is missing of a suite, print its results and return the exit code."""
     import_from_here()
-    tables = read_overrides(settings)
+    tables = options.read_overrides(settings)
     sources: list[str | Path] = []
 
     def load_preset(source: str | Path) -> Config:
         sources.append(source)
-        return load(source, tables)
+        return options.load(source, tables)
 
-    loaded = load_suite(named_file(suite, _CONFIGS, "evaluate", "a suite"), load_preset)
-    overrides = overrides_in_force(sources, settings, [loaded.presets[0].config])
+    loaded = load_suite(options.named_file(suite, _CONFIGS, "evaluate", "a suite"), load_preset)
+    overrides = options.overrides_in_force(sources, settings, [loaded.presets[0].config])
     folder = out or _OUT / loaded.name
     play = partial(
         play_suite,
@@ -108,9 +88,9 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     )
     evaluation, interrupted = played(play, folder, live=live, quiet=quiet)
     if as_json:
-        print_json(results_document(evaluation))
+        output.print_json(results_document(evaluation))
     else:
-        print_overrides(overrides)
+        options.print_overrides(overrides)
         print_evaluation(evaluation)
     asked = [each for each in evaluation.episodes if not policy or each.key.policy in policy]
     return report_failures(asked, is_interrupted=interrupted, folder=folder)

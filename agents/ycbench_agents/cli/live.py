@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 import attrs
 from rich.console import Group
@@ -118,7 +118,7 @@ class LineProgress(Callbacks):
         self._total = self._done = 0
 
     def begin(self, total: int, done: int) -> None:
-        """Called first: episodes to play, and episodes that were finished before."""
+        """Say how much there is to play."""
         self._total = total
         if not self._quiet:
             complain(f"to play: {total} episodes" + (f", {done} were finished before" if done else ""))
@@ -147,7 +147,7 @@ def _outcome(key: EpisodeKey, episode: Episode) -> str:
 
 
 class LiveProgress(LineProgress):
-    """Shows the episodes of a suite as a table on a terminal; use as a context manager."""
+    """Shows the episodes of a suite as a table on a terminal, while its ``screen`` is entered."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,16 +162,7 @@ class LiveProgress(LineProgress):
             console=self._console,
         )
         self._task = self._bar.add_task("", total=None, place="")
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> Self:
-        """Show the screen."""
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the screen; what was printed above it stays."""
-        self._live.__exit__(None, None, None)
+        self.screen = Live(console=self._console, auto_refresh=False, transient=True)
 
     def begin(self, total: int, done: int) -> None:
         """Called first: episodes to play, and episodes that were finished before."""
@@ -211,7 +202,7 @@ class LiveProgress(LineProgress):
         """Draw the screen again; no thread does that, since episodes are forked from this process."""
         fractions = sum(row.fraction for row in self._rows.values() if row.status == "running")
         self._bar.update(self._task, completed=self._done + fractions, place=f"{self._done}/{self._total}")
-        self._live.update(self.render(), refresh=True)
+        self.screen.update(self.render(), refresh=True)
 
     def render(self) -> Group:
         """Return the screen: the bar, a row an episode as far as there is room, and the last commands of one."""
@@ -224,31 +215,25 @@ class LiveProgress(LineProgress):
         for heading in headings:
             table.add_column(heading, justify="left" if heading in {"", "date"} else "right", no_wrap=True)
         table.add_column("status", no_wrap=True)
-        for row in (row for row in self._rows.values() if row in shown):
-            table.add_row(*row.cells(has_cost=has_cost))
+        for row in self._rows.values():
+            if row in shown:
+                table.add_row(*row.cells(has_cost=has_cost))
         parts: list[Any] = [self._bar, table]
         if len(rows) > len(shown):
             parts.append(Text(f"{len(rows) - len(shown)} more", style="dim"))
         if rows:
-            focus = rows[0]
-            parts.append(cell(f"last commands of {focus.key}", "bold"))
-            parts.extend(focus.commands)
+            parts += [cell(f"last commands of {rows[0].key}", "bold"), *rows[0].commands]
         return Group(*parts)
 
 
 @contextlib.contextmanager
 def watch(*, live: bool = True, quiet: bool = False, turns: bool = False) -> Generator[LineProgress]:
-    """Give the progress callbacks of an evaluation.
-
-    Args:
-        live: Show a screen if stderr is a terminal.
-        quiet: Show warnings only.
-        turns: Write a line a turn where there is no screen.
-    """
+    """Give the progress callbacks of an evaluation: a screen if ``live`` on a terminal, else lines."""
     if quiet or not live or not sys.stderr.isatty():
         yield LineProgress(quiet=quiet, turns=turns)
         return
-    with LiveProgress() as progress:
+    progress = LiveProgress()
+    with progress.screen:
         yield progress
 
 

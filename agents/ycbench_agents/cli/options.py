@@ -25,11 +25,10 @@ from ycbench_env.text import shown
 
 SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
 NO_DEFAULT: Final = Parameter(show_default=False)
+_Words = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT]
 
 Presets = Annotated[
-    tuple[str, ...],
-    SEVERAL,
-    NO_DEFAULT,
+    _Words,
     Parameter(name="--preset", metavar="NAME...", help="Names of presets; the preset default if none is named."),
 ]
 Files = Annotated[
@@ -45,9 +44,7 @@ File = Annotated[Path | None, Parameter(name="--config", metavar="FILE", help="T
 Seeds = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SEED...", help="Run seeds, like 1 2 3 or 1-3.")]
 Seed = Annotated[str, Parameter(metavar="SEED", help="Run seed.")]
 Settings = Annotated[
-    tuple[str, ...],
-    SEVERAL,
-    NO_DEFAULT,
+    _Words,
     Parameter(
         name="--set",
         metavar="KEY=VALUE...",
@@ -55,9 +52,7 @@ Settings = Annotated[
     ),
 ]
 Parameters = Annotated[
-    tuple[str, ...],
-    SEVERAL,
-    NO_DEFAULT,
+    _Words,
     Parameter(
         name="--param",
         metavar="KEY=VALUE...",
@@ -65,9 +60,7 @@ Parameters = Annotated[
     ),
 ]
 Headers = Annotated[
-    tuple[str, ...],
-    SEVERAL,
-    NO_DEFAULT,
+    _Words,
     Parameter(
         name="--header",
         metavar="'NAME: VALUE'...",
@@ -83,6 +76,9 @@ TrustedPolicy = Annotated[
     ),
 ]
 Count = Annotated[int, Parameter(validator=Number(gte=1), metavar="N")]
+Workers = Annotated[
+    Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; one a processor if none is given.")
+]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
 JsonFlag = Annotated[Flag, Parameter(name="--json", help="Print strict JSON instead of the table.")]
 Quiet = Annotated[Flag, Parameter(name="--quiet", help="Show no progress.")]
@@ -295,9 +291,6 @@ def print_overrides(overrides: Sequence[JsonObject]) -> None:
     if overrides:
         lines = [f"in force: {each['key']} = {json.dumps(each['value'])} ({each['origin']})" for each in overrides]
         print_parts(Text("\n").join(map(cell, lines)), Text())
-
-
-# ---------------------------------------------------------------- files of the checkout
 
 
 def named_file(text: str, folder: Path, option: str, what: str) -> Path:

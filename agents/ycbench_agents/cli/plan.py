@@ -13,29 +13,7 @@ from cyclopts.validators import Number
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as ProgressBar
 
-from ycbench_agents.cli.options import (
-    NO_DEFAULT,
-    Count,
-    Files,
-    Flag,
-    Presets,
-    Seeds,
-    Settings,
-    load_all,
-    overrides_in_force,
-    print_overrides,
-    read_seeds,
-)
-from ycbench_agents.cli.output import (
-    INTERRUPTED,
-    UsageError,
-    cell,
-    complain,
-    dollars,
-    new_table,
-    print_parts,
-    progress_output,
-)
+from ycbench_agents.cli import options, output
 from ycbench_agents.planner import (
     MOST_ACCEPTS_A_SLOT,
     MOST_PASSES,
@@ -52,29 +30,28 @@ from ycbench_env import Config, initial_state
 
 __all__ = ["bound", "plan"]
 
-_BUDGET_SECONDS: Final = 600.0  # for each plan where neither a time nor a number of rollouts is given
 _NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
-_Limit = Annotated[int | None, NO_DEFAULT, Parameter(validator=Number(gte=0), metavar="N")]
+_Limit = Annotated[int | None, options.NO_DEFAULT, Parameter(validator=Number(gte=0), metavar="N")]
 
 
 def plan(  # noqa: PLR0913 -- one argument an option
     *,
-    preset: Presets = (),
-    config: Files = (),
-    settings: Settings = (),
-    seeds: Seeds = ("1",),
+    preset: options.Presets = (),
+    config: options.Files = (),
+    settings: options.Settings = (),
+    seeds: options.Seeds = ("1",),
     budget: Annotated[
         float | None,
-        NO_DEFAULT,
+        options.NO_DEFAULT,
         Parameter(validator=Number(gt=0), metavar="SECONDS", help="Seconds to search for each plan; 600 if not given."),
     ] = None,
     rollouts: Annotated[
-        Count | None,
-        NO_DEFAULT,
+        options.Count | None,
+        options.NO_DEFAULT,
         Parameter(help="Rollouts for each plan instead of a time, for the same plan on any machine."),
     ] = None,
     honest: Annotated[
-        Flag, Parameter(help="Dispatch every task that is accepted, so that the market is not re-rolled.")
+        options.Flag, Parameter(help="Dispatch every task that is accepted, so that the market is not re-rolled.")
     ] = False,
     out: Annotated[
         Path,
@@ -89,8 +66,8 @@ def plan(  # noqa: PLR0913 -- one argument an option
     if budget is not None and rollouts is not None:
         msg = f"got --budget {budget:g} and --rollouts {rollouts}, expected one of them; leave out "
         msg += "--budget for the same plan on any machine, or --rollouts to search for a time"
-        raise UsageError(msg)
-    configs, numbers = load_all(preset, config, settings), read_seeds(seeds)
+        raise output.UsageError(msg)
+    configs, numbers = options.load_all(preset, config, settings), options.read_seeds(seeds)
     is_alone = len(configs) * len(numbers) == 1
     suffix = "-honest" if honest else ""
     # All of them before the first search, so that nobody searches for what cannot be saved.
@@ -105,8 +82,8 @@ def plan(  # noqa: PLR0913 -- one argument an option
         for seed in numbers
     ]
     # A number of rollouts alone makes the search the same on any machine.
-    seconds = (budget or _BUDGET_SECONDS) if rollouts is None else None
-    table = new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", "note", gap=1)
+    seconds = (budget or 600.0) if rollouts is None else None
+    table = output.new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", "note", gap=1)
     done = 0
     interrupted = False
     for label, each, seed, path, old_cents in jobs:
@@ -127,22 +104,22 @@ def plan(  # noqa: PLR0913 -- one argument an option
         if old_cents is None or old_cents < found.final_funds_cents:
             save_plan(path, found)
         else:
-            note = f"kept: {dollars(old_cents)} there already"
+            note = f"kept: {output.dollars(old_cents)} there already"
         accepts = sum(turn.count("task accept ") for turn in found.turns)
-        row = (label, seed, dollars(found.final_funds_cents), accepts, len(found.turns), path, note)
-        table.add_row(*map(cell, row))
+        row = (label, seed, output.dollars(found.final_funds_cents), accepts, len(found.turns), path, note)
+        table.add_row(*map(output.cell, row))
         done += 1
         interrupted = found.interrupted
         if interrupted:
             break
     if done and str(out) != "-":
-        print_overrides(overrides_in_force([*preset, *config], settings, configs.values()))
-        print_parts(table, cell(_NOTE))
+        options.print_overrides(options.overrides_in_force([*preset, *config], settings, configs.values()))
+        output.print_parts(table, output.cell(_NOTE))
     if not interrupted:
         return 0
     sys.stdout.flush()
-    complain(f"interrupted: {done} of {len(jobs)} plans are there, the last one as good as it was by then")
-    return INTERRUPTED
+    output.complain(f"interrupted: {done} of {len(jobs)} plans are there, the last one as good as it was by then")
+    return output.INTERRUPTED
 
 
 def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) -> tuple[Path, int | None]:
@@ -154,7 +131,7 @@ def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) 
     if str(out) == "-" or (out.exists() and not out.is_dir()):
         if not is_alone:
             msg = f"--out: got {out}, expected a folder for several plans"
-            raise UsageError(msg)
+            raise output.UsageError(msg)
         path = out
     else:
         path = out / name
@@ -169,7 +146,7 @@ def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) 
     except PlanError as error:
         wrong = str(error)
     msg = f"--out {out}: {path} is there and stays: {wrong}; name another --out, or move the file away"
-    raise UsageError(msg)
+    raise output.UsageError(msg)
 
 
 @contextlib.contextmanager
@@ -179,11 +156,11 @@ def _progress(title: str, seconds: float | None, rollouts: int | None) -> Genera
         yield None
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with ProgressBar(*columns, console=progress_output(), transient=True) as bar:
+    with ProgressBar(*columns, console=output.progress_output(), transient=True) as bar:
         task = bar.add_task(title, total=seconds or rollouts)
 
         def show(so_far: Progress) -> None:
-            text = f"{title}: {dollars(so_far.best_cents)} after {so_far.rollouts} rollouts"
+            text = f"{title}: {output.dollars(so_far.best_cents)} after {so_far.rollouts} rollouts"
             bar.update(task, completed=so_far.seconds if seconds else so_far.rollouts, description=text)
 
         yield show
@@ -191,10 +168,10 @@ def _progress(title: str, seconds: float | None, rollouts: int | None) -> Genera
 
 def bound(  # noqa: PLR0913 -- one argument an option
     *,
-    preset: Presets = (),
-    config: Files = (),
-    settings: Settings = (),
-    seeds: Seeds = ("1",),
+    preset: options.Presets = (),
+    config: options.Files = (),
+    settings: options.Settings = (),
+    seeds: options.Seeds = ("1",),
     most_accepts: Annotated[
         _Limit,
         Parameter(help="Bound policies with at most N accepts in all, and at most 999 in one market slot."),
@@ -204,10 +181,10 @@ def bound(  # noqa: PLR0913 -- one argument an option
     ] = None,
 ) -> int:
     """Print bounds on the final funds and return the exit code."""
-    configs, numbers = load_all(preset, config, settings), read_seeds(seeds)
+    configs, numbers = options.load_all(preset, config, settings), options.read_seeds(seeds)
     limited = most_accepts is not None or most_unfinished is not None
     whom = ["with this limit"] if limited else ["for all", "999 accepts a slot", "completes all"]
-    table = new_table("preset", ">seed", *[f">{each}" for each in whom], ">payrolls", ">work", ">hours", gap=1)
+    table = output.new_table("preset", ">seed", *[f">{each}" for each in whom], ">payrolls", ">work", ">hours", gap=1)
     for label, each in configs.items():
         for seed in numbers:
             found = upper_bound(each, seed, most_accepts=most_accepts, most_unfinished=most_unfinished)
@@ -219,15 +196,15 @@ def bound(  # noqa: PLR0913 -- one argument an option
                     upper_bound(each, seed, most_accepts=accepts, foresight=market).cents,
                     upper_bound(each, seed, most_unfinished=0, foresight=market).cents,
                 ]
-            money = [dollars(cents) for cents in bounds] + ["-"] * (len(whom) - len(bounds))
+            money = [output.dollars(cents) for cents in bounds] + ["-"] * (len(whom) - len(bounds))
             units, hours = f"{found.capacity_units:,.0f}", f"{found.hours:,.0f}"
-            table.add_row(*map(cell, (label, seed, *money, dollars(found.payroll_cents), units, hours)))
-    print_overrides(overrides_in_force([*preset, *config], settings, configs.values()))
+            table.add_row(*map(output.cell, (label, seed, *money, output.dollars(found.payroll_cents), units, hours)))
+    options.print_overrides(options.overrides_in_force([*preset, *config], settings, configs.values()))
     if most_accepts is not None:
         note = f"no policy that accepts at most {most_accepts:,} tasks, 999 in each slot, ends with more"
     elif most_unfinished is not None:
         note = f"no policy that completes all but {most_unfinished:,} of the tasks that it accepts ends with more"
     else:
         note = "no policy ends with more, none with 999 accepts a slot, none that completes all tasks that it accepts"
-    print_parts(table, cell(f"{note}, whatever it sees"))
+    output.print_parts(table, output.cell(f"{note}, whatever it sees"))
     return 0

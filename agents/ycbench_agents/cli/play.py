@@ -49,13 +49,10 @@ between :multi and :end. The game's own commands: --help (takes a turn), then
 :pretty to read it.
 Tab completes, Up brings back what was typed before."""
 )
-_OVER: Final = "The episode is over. :save FILE keeps the turns, :quit leaves."
 _HINTS: Final = {  # for a person who types the usual words of other prompts; an agent's turn is not spared
     **dict.fromkeys(("exit", "quit", "q", "bye", "exit()", "quit()"), ":quit leaves; so does Ctrl-D."),
     **dict.fromkeys(("help", "?", "h"), ":help lists what this prompt understands; the game's own help is --help."),
 }
-_COLUMNS: Final = 80  # of help, when it is laid out
-
 Reader = Callable[[str], str | None]
 """Returns the next input after a prompt; None at the end."""
 
@@ -159,11 +156,13 @@ def _play_turns(game: Game, read: Reader, *, is_by_hand: bool) -> None:
         if word == ":quit":
             return
         if word == ":multi":
-            line = _read_lines(read)
+            lines: list[str] = []
+            while (line := read("... ")) is not None and line.strip() != ":end":
+                lines.append(line)
             if line is None:
                 _say("The input ended before :end; that turn was not played.")
                 return
-            _step(game, line)
+            _step(game, "\n".join(lines))
         elif word.startswith(":"):
             _say(_answer(game, word, rest.strip()))
         elif is_by_hand and (hint := _HINTS.get(line.strip().lower())):
@@ -172,22 +171,12 @@ def _play_turns(game: Game, read: Reader, *, is_by_hand: bool) -> None:
             _step(game, line)
 
 
-def _read_lines(read: Reader) -> str | None:
-    """Return the lines up to ``:end`` as one turn, None if the input ends before."""
-    lines: list[str] = []
-    while (line := read("... ")) is not None:
-        if line.strip() == ":end":
-            return "\n".join(lines)
-        lines.append(line)
-    return None
-
-
 def _step(game: Game, turn: str) -> None:
     if game.reason is None:
         game.step(turn)
         _show(game.observation["text"])
     if game.reason is not None:
-        _say(_OVER)
+        _say("The episode is over. :save FILE keeps the turns, :quit leaves.")
 
 
 def _answer(game: Game, word: str, rest: str) -> str:
@@ -210,7 +199,7 @@ def _answer(game: Game, word: str, rest: str) -> str:
 def _laid_out(output: Mapping[str, Any]) -> str:
     if set(output) != {"help"}:
         return json.dumps(output, indent=2, ensure_ascii=False)
-    wrap = textwrap.TextWrapper(_COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    wrap = textwrap.TextWrapper(80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrap.fill(line) for line in output["help"].splitlines())
 
 
@@ -267,9 +256,9 @@ _STYLES: Final = {
 
 
 def _coloured(line: str) -> Text:
-    style = next((style for start, style in _STYLES.items() if line.startswith(start)), None)
-    if style is not None:
-        return Text(line, style=style)
+    for start, style in _STYLES.items():
+        if line.startswith(start):
+            return Text(line, style=style)
     return JSONHighlighter()(line) if line.startswith(("{", "[", "Events: ")) else Text(line)
 
 
@@ -363,28 +352,25 @@ def _begun(before: str) -> str:
 
 def complete(before: str, game: Game) -> list[tuple[str, str]]:
     """Return what may stand after a text, with its meaning: from the table of commands and from observations."""
-    begun = _begun(before)
+    command = re.split(r"[\r\n;]|&&", before)[-1]
     if before.startswith(":"):
         choices = list(_META.items())
+    elif command.count('"') % 2 or command.count("'") % 2:
+        return []  # within quoted text
     else:
-        command = re.split(r"[\r\n;]|&&", before)[-1]
-        if command.count('"') % 2 or command.count("'") % 2:
-            return []  # within quoted text
         words = command.split()
         word = words.pop() if words and not command[-1].isspace() else ""
-        choices = _choices(words[1:] if words[:1] == ["yc-bench"] else words, word, game)
+        words = words[1:] if words[:1] == ["yc-bench"] else words
+        specs = [spec for spec in game.space.grammar.commands if list(spec.verb[: len(words)]) == words[:2]]
+        if not words:
+            nouns = dict.fromkeys(spec.verb[0] for spec in specs)
+            choices = [(noun, ", ".join(spec.verb[1] for spec in specs if spec.verb[0] == noun)) for noun in nouns]
+        elif len(words) == 1 or not specs:
+            choices = [(spec.verb[1], spec.summary) for spec in specs]
+        else:
+            choices = _options(specs[0], words[2:], word, game)
+    begun = _begun(before)
     return [(text, meaning) for text, meaning in choices if text.startswith(begun)]
-
-
-def _choices(words: list[str], word: str, game: Game) -> list[tuple[str, str]]:
-    """Return what may follow whole words, given the beginning of the next."""
-    commands = [spec for spec in game.space.grammar.commands if list(spec.verb[: len(words)]) == words[:2]]
-    if not words:
-        nouns = dict.fromkeys(spec.verb[0] for spec in commands)
-        return [(noun, ", ".join(spec.verb[1] for spec in commands if spec.verb[0] == noun)) for noun in nouns]
-    if len(words) == 1 or not commands:
-        return [(spec.verb[1], spec.summary) for spec in commands]
-    return _options(commands[0], words[2:], word, game)
 
 
 def _options(spec: Any, words: list[str], word: str, game: Game) -> list[tuple[str, str]]:  # noqa: ANN401 -- the grammar's row

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import attrs
 from cyclopts import Parameter
@@ -17,39 +17,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ycbench_agents.base import JsonObject
+from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
-from ycbench_agents.cli.options import (
-    NO_DEFAULT,
-    SEVERAL,
-    Count,
-    Files,
-    Headers,
-    JsonFlag,
-    Parameters,
-    Presets,
-    Quiet,
-    Seeds,
-    Settings,
-    TrustedPolicy,
-    load_all,
-    overrides_in_force,
-    print_overrides,
-    read_parameters,
-    read_seeds,
-)
-from ycbench_agents.cli.output import (
-    INTERRUPTED,
-    STOPPED,
-    UsageError,
-    amount,
-    cell,
-    complain,
-    new_table,
-    print_json,
-    print_parts,
-    telling_warnings,
-    warn,
-)
 from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
 from ycbench_agents.evaluation.factory import Trusted, asks_a_person, replaying_policy
 from ycbench_agents.evaluation.results import (
@@ -62,7 +31,15 @@ from ycbench_agents.evaluation.results import (
     results_document,
     usage_of,
 )
-from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
+from ycbench_agents.evaluation.suite import (
+    DEFAULT_CONCURRENCY,
+    LLM,
+    EpisodeKey,
+    Limits,
+    Suite,
+    SuitePolicy,
+    SuitePreset,
+)
 from ycbench_agents.files import read_file, to_json, write_file
 from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Run, RunError, read_run, replay_run
@@ -70,43 +47,20 @@ from ycbench_agents.runs.run import RUN_FILE, plain_json
 from ycbench_env import Config
 from ycbench_env.text import printable
 
-if TYPE_CHECKING:
-    from ycbench_agents.figure import FundsCurve
-
-__all__ = [
-    "demo",
-    "import_from_here",
-    "played",
-    "print_evaluation",
-    "read_headers",
-    "replay",
-    "report_failures",
-    "resume",
-    "run",
-]
-
 _RUNS: Final = Path("runs")
 _SHOWN: Final = 20  # lines about one matter
 _ENDINGS: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
-_DEMO_POLICIES: Final = ("random", "greedy")
-_DEMO_PRESETS: Final = ("default", "reference")
-_DEMO_SEEDS: Final = (1, 2, 3)
 
 _Policies = Annotated[
     tuple[str, ...],
-    SEVERAL,
+    options.SEVERAL,
     Parameter(
         name="--policy",
         metavar="NAME...",
         help=f"Names of policies: {', '.join(policy_names())}; or module:Class of your own.",
     ),
 ]
-_Model = Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")]
-_Url = Annotated[str | None, Parameter(name="--base-url", metavar="URL", help="Address of the model's server.")]
-_Workers = Annotated[
-    Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; one a processor if none is given.")
-]
-_Concurrency = Annotated[Count, Parameter(help="Episodes of language models to play at once.")]
+_Concurrency = Annotated[options.Count, Parameter(help="Episodes of language models to play at once.")]
 _Live = Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes a line a turn.")]
 _Folders = Annotated[Path, Parameter(help="Folders of runs, or folders with runs in them.")]
 
@@ -114,45 +68,51 @@ _Folders = Annotated[Path, Parameter(help="Folders of runs, or folders with runs
 def run(  # noqa: PLR0913 -- one argument an option
     *,
     policy: _Policies = ("greedy",),
-    preset: Presets = (),
-    config: Files = (),
-    seeds: Seeds = ("1",),
-    param: Parameters = (),
-    settings: Settings = (),
-    max_turns: Annotated[Count | None, NO_DEFAULT, Parameter(help="Cut episodes off after so many turns.")] = None,
-    timeout: Annotated[Count, Parameter(metavar="SECONDS", help="Most time of an episode of a scripted policy.")] = 600,
-    model: _Model = None,
-    base_url: _Url = None,
+    preset: options.Presets = (),
+    config: options.Files = (),
+    seeds: options.Seeds = ("1",),
+    param: options.Parameters = (),
+    settings: options.Settings = (),
+    max_turns: Annotated[
+        options.Count | None, options.NO_DEFAULT, Parameter(help="Cut episodes off after so many turns.")
+    ] = None,
+    timeout: Annotated[
+        options.Count, Parameter(metavar="SECONDS", help="Most time of an episode of a scripted policy.")
+    ] = 600,
+    model: Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")] = None,
+    base_url: Annotated[
+        str | None, Parameter(name="--base-url", metavar="URL", help="Address of the model's server.")
+    ] = None,
     system_prompt: Annotated[
         Path | None, Parameter(metavar="FILE", help="File with a template of the model's system prompt.")
     ] = None,
     prices: Annotated[
         tuple[Path, ...],
-        SEVERAL,
-        NO_DEFAULT,
+        options.SEVERAL,
+        options.NO_DEFAULT,
         Parameter(name="--prices", metavar="FILE...", help="TOML files with prices of models."),
     ] = (),
-    header: Headers = (),
+    header: options.Headers = (),
     records: Annotated[
         Path | None, Parameter(metavar="DIR", help="Keep the runs and their results there; llm always does, in runs.")
     ] = None,
-    workers: _Workers = None,
+    workers: options.Workers = None,
     concurrency: _Concurrency = DEFAULT_CONCURRENCY,
     live: _Live = True,
-    as_json: JsonFlag = False,
-    quiet: Quiet = False,
+    as_json: options.JsonFlag = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Play every combination of policies, configurations and seeds, print the results and return the exit code."""
     if twice := [name for name in policy if policy.count(name) > 1]:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
-        raise UsageError(msg)
+        raise output.UsageError(msg)
     if LLM not in policy and (model or base_url or system_prompt or prices or header):
         msg = "got options of a language model (--model, --base-url ...) and no --policy llm, which they are for"
-        raise UsageError(msg)
+        raise output.UsageError(msg)
     import_from_here()
-    configs = load_all(preset, config, settings)
-    overrides = overrides_in_force([*preset, *config], settings, configs.values())
-    parameters = read_parameters(param)
+    configs = options.load_all(preset, config, settings)
+    overrides = options.overrides_in_force([*preset, *config], settings, configs.values())
+    parameters = options.read_parameters(param)
     plain = cast("JsonObject", plain_json(dict(parameters), "--param"))
     of_llm = _llm_policy(plain, model, base_url, system_prompt, prices) if LLM in policy else None
     suite = Suite(
@@ -160,7 +120,7 @@ def run(  # noqa: PLR0913 -- one argument an option
         description="ycbench run",
         policies=tuple(of_llm if of_llm and name == LLM else SuitePolicy(name, name, plain) for name in policy),
         presets=tuple(SuitePreset(label, each) for label, each in configs.items()),
-        seeds=tuple(map(str, read_seeds(seeds))),
+        seeds=tuple(map(str, options.read_seeds(seeds))),
         limits=Limits(seconds=timeout, max_turns=max_turns),
         concurrency=concurrency,
     )
@@ -183,9 +143,9 @@ def run(  # noqa: PLR0913 -- one argument an option
         if as_json:
             rows = [_episode_json(each, is_kept=kept is not None) for each in evaluation.episodes]
             document = {**results_document(evaluation), "overrides": overrides, "interrupted": interrupted}
-            print_json({**document, "episodes": rows})
+            output.print_json({**document, "episodes": rows})
         else:
-            print_overrides(overrides)
+            options.print_overrides(overrides)
             print_evaluation(evaluation, with_episodes=True, is_kept=kept is not None)
         return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=kept)
 
@@ -200,13 +160,13 @@ def _llm_policy(
     given = {"model": model, "base_url": base_url, "system_prompt": system_prompt}
     if twice := sorted(name for name, value in given.items() if value is not None and name in parameters):
         msg = f"--param: got {twice[0]}, for which there is an option of its own, expected one of them"
-        raise UsageError(msg)
+        raise output.UsageError(msg)
     if system_prompt is not None:
         try:
             parameters = {**parameters, "system_prompt": read_file(system_prompt).decode("utf-8-sig")}
         except UnicodeDecodeError:
             msg = f"--system-prompt {system_prompt}: not UTF-8"
-            raise UsageError(msg) from None
+            raise output.UsageError(msg) from None
     return SuitePolicy(LLM, LLM, parameters, model, base_url, prices)
 
 
@@ -218,7 +178,7 @@ def played(
     play: Callable[..., Evaluation], folder: Path, *, live: bool = True, quiet: bool, turns: bool = False
 ) -> tuple[Evaluation, bool]:
     """Return the evaluation that ``play(progress=...)`` plays into a folder, and whether Ctrl-C ended it early."""
-    with telling_warnings(), watch(live=live, quiet=quiet, turns=turns) as progress:
+    with output.telling_warnings(), watch(live=live, quiet=quiet, turns=turns) as progress:
         try:
             return play(progress=progress), False
         except KeyboardInterrupt:
@@ -226,17 +186,13 @@ def played(
 
 
 def read_headers(texts: Sequence[str]) -> dict[str, str]:
-    """Return the headers that the values of ``--header`` describe; values are shown in no error.
-
-    Raises:
-        UsageError: One is no header.
-    """
+    """Return the headers that the values of ``--header`` describe; values are shown in no error."""
     headers: dict[str, str] = {}
     for number, text in enumerate(texts, 1):
         name, colon, value = text.partition(":")
         if not colon or not name.strip():
             msg = f"--header: got a text without a name and a colon (number {number}), expected 'NAME: VALUE'"
-            raise UsageError(msg)
+            raise output.UsageError(msg)
         headers[name.strip()] = value.strip()
     return headers
 
@@ -260,9 +216,9 @@ def _warn_of_other_episodes(
         return
     other = [label for label, config in configs.items() if config.digest() != facts.config_digest]
     if other:
-        warn(f"{path} is a plan for another configuration than {', '.join(other[:3])}: its funds will differ")
+        output.warn(f"{path} is a plan for another configuration than {', '.join(other[:3])}: its funds will differ")
     if other := [seed for seed in seeds if int(seed) != facts.seed]:
-        warn(f"{path} is a plan for seed {facts.seed}, not for {', '.join(other[:3])}: its funds will differ")
+        output.warn(f"{path} is a plan for seed {facts.seed}, not for {', '.join(other[:3])}: its funds will differ")
 
 
 # ---------------------------------------------------------------- results
@@ -286,16 +242,16 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
     columns = ["policy", "preset", ">score", ">final funds", ">run", ">failed", ">bankrupt"]
     if with_failed:
         columns.insert(3, ">failed as 0")
-    board = new_table(*columns, gap=1)
+    board = output.new_table(*columns, gap=1)
     for row in rows:
-        score = amount(row.score_cents)
+        score = output.amount(row.score_cents)
         values = [row.policy, row.preset, score if row.is_complete else f"({score})"]
         if with_failed:
-            values.append(amount(row.score_failed_as_zero_cents))
-        values += [amount(row.final_funds_cents), f"{row.finished}/{row.planned}"]
-        board.add_row(*map(cell, [*values, row.failed, row.bankrupt]))
+            values.append(output.amount(row.score_failed_as_zero_cents))
+        values += [output.amount(row.final_funds_cents), f"{row.finished}/{row.planned}"]
+        board.add_row(*map(output.cell, [*values, row.failed, row.bankrupt]))
     parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
-    print_parts(*parts, board, Text("\n").join(map(cell, lines)))
+    output.print_parts(*parts, board, Text("\n").join(map(output.cell, lines)))
     sys.stdout.flush()
 
 
@@ -310,14 +266,14 @@ def _course(run: Run | None) -> dict[str, Any]:
                 if isinstance(event, dict) and event.get("type") == "task_completed":
                     tasks["completed" if event.get("success") is True else "failed"] += 1
             for result in turn.results:
-                output = result.get("output") if isinstance(result, dict) else None
-                tasks["cancelled"] += isinstance(output, dict) and "cancel_penalty_per_domain" in output
+                answer = result.get("output") if isinstance(result, dict) else None
+                tasks["cancelled"] += isinstance(answer, dict) and "cancel_penalty_per_domain" in answer
     return {**tasks, "ended_at": ended_at}
 
 
 def _episode_table(evaluation: Evaluation) -> RenderableType:
     columns = ("policy", "preset", ">seed", ">final funds", ">done", ">fail", ">cancel", "outcome", ">turns")
-    table = new_table(*columns, gap=1)  # fits into 80 columns
+    table = output.new_table(*columns, gap=1)  # fits into 80 columns
     for episode in evaluation.episodes:
         if episode.status == "missing":
             continue
@@ -325,8 +281,8 @@ def _episode_table(evaluation: Evaluation) -> RenderableType:
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
         tasks = (course["completed"], course["failed"], course["cancelled"])
-        funds, outcome = amount(episode.final_funds_cents), _outcome(episode, course["ended_at"])
-        table.add_row(*map(cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
+        funds, outcome = output.amount(episode.final_funds_cents), _outcome(episode, course["ended_at"])
+        table.add_row(*map(output.cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
     return table
 
 
@@ -366,22 +322,22 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder
     failed = [episode for episode in episodes if episode.status == "failed"]
     missing = [episode for episode in episodes if episode.status == "missing"]
     for episode in failed[:_SHOWN]:
-        complain(f"failed: {episode.key}: {episode.reason}")
+        output.complain(f"failed: {episode.key}: {episode.reason}")
     if len(failed) > _SHOWN:
-        complain(f"failed: {len(failed) - _SHOWN} more")
+        output.complain(f"failed: {len(failed) - _SHOWN} more")
     if is_interrupted:
-        complain("interrupted")
+        output.complain("interrupted")
     groups: dict[tuple[str, str], list[str]] = {}
     for episode in missing:
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
-        complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
+        output.complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if folder is not None and (failed or missing):
-        complain(f"go on with: ycbench resume {folder}")
+        output.complain(f"go on with: ycbench resume {folder}")
     for episode in episodes:
-        if (hint := _hint(episode)) is not None:
-            complain(f"{episode.key}: {hint}")
-    return INTERRUPTED if is_interrupted else STOPPED if failed or missing else 0
+        if episode.run is not None:
+            _hint(episode.key, episode.run)
+    return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
 
 
 def _ranges(seeds: Sequence[str]) -> str:
@@ -395,17 +351,14 @@ def _ranges(seeds: Sequence[str]) -> str:
     return " ".join("-".join(part) for part in parts)
 
 
-def _hint(episode: Episode) -> str | None:
-    """Return what to try where most replies of a model held nothing that could be run."""
-    if episode.run is None:
-        return None
-    total, turns = episode.run.outcome.totals.get("unusable_replies"), episode.run.outcome.turns or 0
+def _hint(key: EpisodeKey, run: Run) -> None:
+    """Say what to try where most replies of a model held nothing that could be run."""
+    total, turns = run.outcome.totals.get("unusable_replies"), run.outcome.turns or 0
     useless = total.get("sum") if isinstance(total, dict) else None
-    if not isinstance(useless, int) or useless == 0 or 2 * useless <= turns:
-        return None
-    tools = episode.run.identity.settings.get("mode") == "tools"
-    advice = "; a model that calls no tools needs --param mode=text" if tools else ""
-    return f"{useless} of {turns} replies held nothing that could be run{advice}"
+    if isinstance(useless, int) and 2 * useless > turns:
+        is_calling = run.identity.settings.get("mode") == "tools"
+        advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
+        output.complain(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
 
 
 # ---------------------------------------------------------------- resume and replay
@@ -415,31 +368,31 @@ def _runs_in(folders: Sequence[Path], command: str) -> Iterator[Run]:
     """Yield the runs in folders: those that are runs, and those that hold some."""
     if not folders:
         msg = f"{command}: got no folder, expected at least one, like ycbench {command} runs"
-        raise UsageError(msg)
+        raise output.UsageError(msg)
     for folder in folders:
         own = (folder / RUN_FILE).exists()
         found = [folder] if own else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
         if not found:
             got = f"a folder without {RUN_FILE}" if folder.is_dir() else "not a directory"
             msg = f"{folder}: {got}, expected the folder of a run, or one with runs in it"
-            raise UsageError(msg)
+            raise output.UsageError(msg)
         yield from (read_run(each) for each in found)
 
 
 def resume(  # noqa: PLR0913 -- one argument an option
     *folders: _Folders,
-    policy: TrustedPolicy = None,
+    policy: options.TrustedPolicy = None,
     base_url: Annotated[
         str | None, Parameter(name="--base-url", metavar="URL", help="Server that a key may be sent to.")
     ] = None,
     api_key_variable: Annotated[
         str | None, Parameter(metavar="NAME", help="Variable whose key may be sent, besides OPENAI_API_KEY.")
     ] = None,
-    header: Headers = (),
-    workers: _Workers = None,
+    header: options.Headers = (),
+    workers: options.Workers = None,
     concurrency: _Concurrency = DEFAULT_CONCURRENCY,
     live: _Live = True,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Go on with evaluations and runs that were killed or stopped, print the results and return the exit code."""
     import_from_here()
@@ -454,33 +407,33 @@ def resume(  # noqa: PLR0913 -- one argument an option
         print_evaluation(evaluation, with_episodes=True)
         codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted, folder=folder))
         if interrupted:
-            return INTERRUPTED
+            return output.INTERRUPTED
     if runs:
         interrupted, episodes = False, ()
-        with telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
+        with output.telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
             try:
                 episodes = resume_runs(runs, trusted, workers=workers, concurrency=concurrency, progress=progress)
             except KeyboardInterrupt:
                 interrupted = True
         for episode in episodes:
             if (run := episode.run) is not None:
-                outcome = _outcome(episode, _course(run)["ended_at"])
-                sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {amount(episode.final_funds_cents)}\n")
+                outcome, funds = _outcome(episode, _course(run)["ended_at"]), output.amount(episode.final_funds_cents)
+                sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {funds}\n")
         codes.append(report_failures(episodes, is_interrupted=interrupted, folder=None))
     return max(codes)
 
 
-def replay(*folders: _Folders, policy: TrustedPolicy = None) -> int:
+def replay(*folders: _Folders, policy: options.TrustedPolicy = None) -> int:
     """Play recorded runs again, print for each whether all is as recorded, and return the exit code."""
     import_from_here()
     code = 0
-    with telling_warnings():
+    with output.telling_warnings():
         for run in _runs_in(folders, "replay"):
             try:
                 report = replay_run(run, again := replaying_policy(run, Trusted(policy)))
             except (RunError, ValueError) as error:
-                complain(f"error: {error}")
-                code = STOPPED
+                output.complain(f"error: {error}")
+                code = output.STOPPED
                 continue
             name = printable(str(run.folder))
             if report.is_equal:
@@ -489,7 +442,7 @@ def replay(*folders: _Folders, policy: TrustedPolicy = None) -> int:
             else:
                 sys.stdout.write(f"{name}: differs (recorded | now)\n")
                 sys.stdout.writelines(f"  {printable(line)}\n" for line in report.differences[:10])
-                code = STOPPED
+                code = output.STOPPED
     return code
 
 
@@ -499,17 +452,17 @@ def replay(*folders: _Folders, policy: TrustedPolicy = None) -> int:
 def demo(
     *,
     out: Annotated[Path, Parameter(metavar="DIR", help="Folder for funds.png and results.json.")] = Path("out"),
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Play two policies, print the results, write them and a picture, and return the exit code."""
-    from ycbench_agents.figure import save_funds_figure  # noqa: PLC0415 -- imports matplotlib
+    from ycbench_agents.figure import FundsCurve, save_funds_figure  # noqa: PLC0415 -- imports matplotlib
 
     suite = Suite(
         name="demo",
         description="ycbench demo",
-        policies=tuple(SuitePolicy(name, name) for name in _DEMO_POLICIES),
-        presets=tuple(SuitePreset(label, config) for label, config in load_all(_DEMO_PRESETS, (), ()).items()),
-        seeds=tuple(map(str, _DEMO_SEEDS)),
+        policies=(SuitePolicy("random", "random"), SuitePolicy("greedy", "greedy")),
+        presets=tuple(SuitePreset(*each) for each in options.load_all(("default", "reference"), (), ()).items()),
+        seeds=("1", "2", "3"),
     )
     with _temporary() as folder:
         play = partial(play_suite, suite, Path(folder), measure=False)
@@ -517,24 +470,23 @@ def demo(
         print_evaluation(evaluation, with_episodes=True, is_kept=False)
         results, figure = out / "results.json", out / "funds.png"
         write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
-        drawn = [each for each in evaluation.episodes if each.key.preset == _DEMO_PRESETS[0]]  # the others look alike
-        if curves := [_curve(each) for each in drawn if each.status == "finished"]:
+        curves: list[FundsCurve] = []
+        for key, each in ((each.key, each.run) for each in evaluation.episodes if each.status == "finished"):
+            if each is None or key.preset != "default":  # the others look alike
+                continue
+            turns, config = list(each.turns()), each.config()
+            start = dt.datetime.combine(config.sim.start_date, dt.time())
+            cents = [config.world.initial_funds_cents, *[turn.funds_cents for turn in turns]]
+            curves.append(
+                FundsCurve(
+                    label=key.policy,
+                    preset=key.preset,
+                    times=(start, *[dt.datetime.fromisoformat(turn.sim_time) for turn in turns]),
+                    funds_dollars=tuple(amount / 100 for amount in cents),
+                    bankrupt=each.outcome.terminal_reason == "bankruptcy",
+                )
+            )
+        if curves:
             save_funds_figure(curves, figure)
             sys.stdout.write(f"wrote {results} and {figure}\n")
         return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=None)
-
-
-def _curve(episode: Episode) -> FundsCurve:
-    """Return the funds of a finished episode after each turn."""
-    from ycbench_agents.figure import FundsCurve  # noqa: PLC0415 -- as above
-
-    run = cast("Run", episode.run)
-    turns = list(run.turns())
-    start = str(cast("dict[str, object]", run.identity.config["sim"])["start_date"])
-    return FundsCurve(
-        label=episode.key.policy,
-        preset=episode.key.preset,
-        times=tuple(map(dt.datetime.fromisoformat, [start, *[turn.sim_time for turn in turns]])),
-        funds_dollars=(run.config().world.initial_funds_cents / 100, *[turn.funds_cents / 100 for turn in turns]),
-        bankrupt=episode.is_bankrupt,
-    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ycbench_agents.cli.config import diff_config, list_config, show_config, validate_config
-from ycbench_env import ConfigError, load_config
+from ycbench_env import load_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,14 +71,6 @@ def test_each_setting_is_shown_with_the_place_that_it_comes_from(
         assert setting in lines
 
 
-def test_every_setting_of_every_preset_has_an_origin(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("default", "reference"):
-        show_config(name, origin=True)
-        lines = [line for line in capsys.readouterr().out.splitlines() if " = " in line]
-        assert lines
-        assert all("  # preset " in line for line in lines)
-
-
 def test_validate_names_every_problem_of_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad, none, broken = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml", "broken.toml"))
     good.write_text("", encoding="utf-8")
@@ -97,11 +89,8 @@ def test_validate_looks_at_the_file_alone(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setenv("YCBENCH_WORLD__NUM_EMPLOYEES", "many")
         assert validate_config(str(path)) == 0
-
-
-def test_a_preset_s_name_is_no_file_to_validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert validate_config("default") == 2
+    assert validate_config("default") == 2  # a preset's name is no file
 
 
 def test_diff_shows_the_settings_that_differ(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,15 +99,9 @@ def test_diff_shows_the_settings_that_differ(capsys: pytest.CaptureFixture[str])
     assert lines[0].split() == ["setting", "default", "reference"]
     assert [line.split()[0] for line in lines[2:]] == ["name", "description", "world.accrual"]
     assert lines[-1].split() == ["world.accrual", '"business_hours"', '"until_midnight"']
-
-
-def test_diff_as_json_lists_keys_and_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert diff_config("default", "reference", as_json=True) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows[-1] == {"key": "world.accrual", "left": "business_hours", "right": "until_midnight"}
-
-
-def test_equal_configurations_have_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
     assert diff_config("default", "default", settings=("world.num_employees=9",)) == 0
     assert capsys.readouterr().out == "no setting differs\n"
 
@@ -137,8 +120,3 @@ def test_list_names_every_preset(capsys: pytest.CaptureFixture[str]) -> None:
     assert "default " in printed
     assert "reference " in printed
     assert all(line == line.rstrip() for line in printed.splitlines())
-
-
-def test_show_refuses_what_cannot_be_used() -> None:
-    with pytest.raises(ConfigError, match="did you mean the preset default"):
-        show_config("defautl", origin=True)

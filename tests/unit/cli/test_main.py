@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
-import typing
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -133,31 +132,15 @@ def test_help_fits_into_80_columns_and_needs_no_docstrings(
                 assert argument.parameter.help, (path, argument.name)
 
 
-def test_annotations_of_commands_resolve_at_run_time() -> None:
-    for _, command in _every_command():
-        if command.default_command is not None:
-            assert set(typing.get_type_hints(command.default_command)) >= set(
-                inspect.signature(command.default_command).parameters
-            )
-
-
-@pytest.fixture
-def no_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package lies on the path without being installed."""
-    from importlib import metadata  # noqa: PLC0415 -- patched here alone
-
+def test_commands_need_no_package_metadata(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     installed = metadata.version
 
     def version(name: str) -> str:
-        if name == "ycbench-env":
+        if name == "ycbench-env":  # it lies on the path without being installed
             raise metadata.PackageNotFoundError(name)
         return installed(name)
 
     monkeypatch.setattr(metadata, "version", version)
-
-
-@pytest.mark.usefixtures("no_metadata")
-def test_commands_need_no_package_metadata(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == "ycbench unknown\n"
     assert main(["run", "--max-turns", "1", "--json", "--quiet"]) == 0

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -26,10 +25,7 @@ def _game(preset: str = "default", *, scratchpad: bool = True, **loop: object) -
     return Game(load_config(preset, overrides={"loop": loop}, environ={}), 1, scratchpad=scratchpad)
 
 
-class Player(Protocol):
-    """Plays lines from a pipe and returns what is printed."""
-
-    def __call__(self, *lines: str, options: tuple[str, ...] = ()) -> str: ...
+Player = Callable[..., str]  # plays lines from a pipe and returns what is printed
 
 
 class Terminal(io.StringIO):
@@ -120,15 +116,6 @@ def test_a_line_that_is_no_turn_is_named(line: str, tmp_path: Path, capsys: pyte
     path.write_text(f'"task list"\n\n{line}\n', encoding="utf-8")
     assert main(["play", "--replay", str(path)]) == 2
     assert f"ycbench: error: {path}:3: " in capsys.readouterr().err
-
-
-def test_turns_are_saved_through_a_link_and_into_a_device(tmp_path: Path, play: Player) -> None:
-    (tmp_path / "target").write_text("old", encoding="ascii")
-    (tmp_path / "link").symlink_to("target")
-    play("task list", f":save {tmp_path / 'link'}", ":save /dev/null")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_text(encoding="ascii") == '"task list"\n'
-    assert Path("/dev/null").is_char_device()
 
 
 def test_no_turn_is_played_after_the_end(tmp_path: Path, play: Player) -> None:
