@@ -1,7 +1,7 @@
-"""Data sets of runs: JSON lines for training, Parquet for analysis, Minari for offline learning (docs/datasets.md).
+"""Data sets of runs, played again on the way: JSON lines, Parquet, Minari (docs/datasets.md).
 
-Every record is played again on the way, so an export is verified. A public export of a held-out evaluation holds
-aggregates only, one row an episode: any turn of it, even its reward, tells of a task of the hidden market.
+Of a held-out evaluation only aggregates are exported, one row an episode: any turn of it, even its reward, reveals a
+task of the hidden market.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import shutil
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import attrs
 import gymnasium as gym
@@ -31,9 +31,6 @@ from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import MissingExtraError, Observation
 from ycbench_env.actions import Grammar, grammar_for, parse_turn
 from ycbench_env.wrappers import ScratchpadMemory
-
-if TYPE_CHECKING:
-    from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
 __all__ = [
     "DATASET_NAME",
@@ -65,7 +62,6 @@ DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9
 _ROWS: Final = 256  # of a turn with the longest answers, so many stay far below the 2 GiB of a column
 _COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 _MINARI_PLACE: Final = "MINARI_DATASETS_PATH"
-_PRINTABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) | {"\n"}
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -184,12 +180,7 @@ class _SeenTurn:
 
 
 def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
-    """Yield the turns of a run by playing them again.
-
-    Raises:
-        RunError: The record is damaged.
-        RunMismatchError: A turn turns out differently now.
-    """
+    """Yield the turns of a run by playing them again; RunMismatchError where one turns out differently now."""
     if run.identity.version != version():
         msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
         warnings.warn(msg, RunWarning, stacklevel=3)
@@ -290,14 +281,13 @@ def _conversation(messages: Sequence[JsonObject], turn: TurnRecord) -> tuple[Jso
     message: JsonObject = {"role": "assistant", "content": reply.get("content")}
     calls, reasoning = reply.get("tool_calls"), reply.get("reasoning")
     if isinstance(calls, list) and calls:
-        message["tool_calls"] = [_call(call) for call in calls if isinstance(call, dict)]
+        message["tool_calls"] = functions = list[Json]()
+        for call in [call for call in calls if isinstance(call, dict)]:
+            arguments = call.get("arguments")
+            text = arguments if isinstance(arguments, str) else to_json(arguments)
+            function: JsonObject = {"name": call.get("name"), "arguments": text}
+            functions.append({"id": call.get("id"), "type": "function", "function": function})
     return plain_json(list(messages), "messages"), [{**(reasoning if isinstance(reasoning, dict) else {}), **message}]
-
-
-def _call(call: JsonObject) -> JsonObject:
-    arguments = call.get("arguments")
-    text = arguments if isinstance(arguments, str) else to_json(arguments)
-    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
 
 
 # ---------------------------------------------------------------- Parquet
@@ -453,12 +443,7 @@ def write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form =
 # ---------------------------------------------------------------- Minari
 
 
-def write_minari(
-    runs: Sequence[Run],
-    folder: Path,
-    name: str,
-    progress: Counting | None = None,
-) -> int:
+def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Counting | None = None) -> int:
     """Make a data set of runs and return how many steps it has.
 
     Minari must know all texts before it takes the first, so each record is played twice; one episode is in memory at a
@@ -489,7 +474,7 @@ def write_minari(
     observed: dict[str, _TextSpace] = {}
     given = _TextSpace()
     for run in _counted(runs, progress):
-        episode = _episode(run)
+        episode = _buffer(run)
         given.add(episode.actions)
         for key, column in episode.observations.items():
             if isinstance(column[0], str):
@@ -516,8 +501,8 @@ def write_minari(
                 requirements=[f"ycbench-env=={runs[0].identity.version}"],
             )
             for number, run in enumerate(runs):
-                episode = _episode(run)
-                dataset.storage.update_episodes([episode.buffer(number)])
+                episode = _buffer(run, number)
+                dataset.storage.update_episodes([episode])
                 steps += len(episode.actions)
         except BaseException:
             shutil.rmtree(folder / name, ignore_errors=True)
@@ -526,35 +511,29 @@ def write_minari(
 
 
 def _check_data_set(runs: Sequence[Run], folder: Path, name: str) -> None:
-    """Refuse runs that cannot be one data set.
-
-    Raises:
-        ExportError: They cannot.
-    """
+    """Raise ExportError for runs that cannot be one data set."""
+    msg = ""
+    kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
     if not DATASET_NAME.fullmatch(name):
         msg = f"--name: got {name!r}, expected a name and a version, like ycbench/greedy-v0"
-        raise ExportError(msg)
-    if (folder / name).exists():
+    elif (folder / name).exists():
         msg = f"--name: got {name!r}, which is in {folder} already; expected a new name, like one with a higher version"
-        raise ExportError(msg)
-    kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
-    if len(kinds) != 1:
+    elif len(kinds) != 1:
         msg = (
             f"got runs of {len(kinds)} configurations, scratchpads or versions, expected one, since a data set has one "
             "environment; name the folders of each apart"
         )
+    elif empty := [run for run in runs if not run.outcome.turns]:
+        msg = f"{empty[0].folder}: got a run that is not over yet, or without turns; expected one with an outcome"
+    if msg:
         raise ExportError(msg)
-    for run in runs:
-        if not run.outcome.turns:
-            msg = f"{run.folder}: got a run that is not over yet, or without turns; expected one with an outcome"
-            raise ExportError(msg)
 
 
 @attrs.define
 class _TextSpace:
     """The space of some texts: printable ASCII and their characters, as long as the longest."""
 
-    _characters: set[str] = attrs.field(factory=lambda: set(_PRINTABLE))
+    _characters: set[str] = attrs.field(factory=lambda: {"\n", *map(chr, range(0x20, 0x7F))})
     _longest: int = 1
 
     def add(self, texts: Sequence[str]) -> None:
@@ -565,57 +544,37 @@ class _TextSpace:
         return gym.spaces.Text(self._longest, min_length=0, charset=frozenset(self._characters))
 
 
-@attrs.define
-class _Episode:
-    """A run as columns."""
+def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari EpisodeBuffer, which is of an extra
+    """Return a run as Minari takes it; an episode that was cut off from outside is truncated."""
+    from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- as above
 
-    seed: int
-    observations: dict[str, list[Any]] = attrs.field(factory=dict[str, list[Any]])
-    actions: list[str] = attrs.field(factory=list[str])
-    turns: list[TurnRecord] = attrs.field(factory=list[TurnRecord])
-
-    def see(self, observation: Observation) -> None:
-        for key, value in cast("Mapping[str, Any]", observation).items():
-            self.observations.setdefault(key, []).append(value)
-
-    def buffer(self, number: int) -> EpisodeBuffer:
-        """Return it as Minari takes it; an episode that was cut off from outside is truncated."""
-        from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- as above
-
-        truncated = [turn.truncated for turn in self.turns]
-        truncated[-1] = truncated[-1] or not self.turns[-1].terminated
-        first: dict[str, Any] = {"funds_delta_cents": 0, "invalid_commands": 0, "forced_advance": False}
-        return EpisodeBuffer(
-            id=number,
-            seed=self.seed,
-            observations=self.observations,
-            actions=self.actions,
-            rewards=[turn.reward for turn in self.turns],
-            terminations=[turn.terminated for turn in self.turns],
-            truncations=truncated,
-            infos={key: [value, *(getattr(turn, key) for turn in self.turns)] for key, value in first.items()},
-        )
-
-
-def _episode(run: Run) -> _Episode:
-    episode, grammar = _Episode(run.identity.seed), grammar_for(run.config().world)
+    observations: dict[str, list[Any]] = {}
+    actions: list[str] = []
+    turns: list[TurnRecord] = []
+    grammar = grammar_for(run.config().world)
     for seen in _seen_turns(run):
         turn = seen.record
-        if not episode.turns:
-            episode.see(seen.before)
-        episode.see(seen.after)
-        episode.actions.append(_encodable(_one_text(turn.action, grammar, f"{run.folder}: turn {turn.turn}")))
+        for observation in (seen.after,) if turns else (seen.before, seen.after):
+            for key, value in cast("Mapping[str, Any]", observation).items():
+                observations.setdefault(key, []).append(value)
+        actions.append(_encodable(_one_text(turn.action, grammar, f"{run.folder}: turn {turn.turn}")))
         # What Minari gets none of need not stay in memory.
-        episode.turns.append(attrs.evolve(turn, results=[], events=[], trace=None, action=""))
-    return episode
+        turns.append(attrs.evolve(turn, results=[], events=[], trace=None, action=""))
+    first: dict[str, Any] = {"funds_delta_cents": 0, "invalid_commands": 0, "forced_advance": False}
+    return EpisodeBuffer(
+        id=number,
+        seed=run.identity.seed,
+        observations=observations,
+        actions=actions,
+        rewards=[turn.reward for turn in turns],
+        terminations=[turn.terminated for turn in turns],
+        truncations=[*(turn.truncated for turn in turns[:-1]), turns[-1].truncated or not turns[-1].terminated],
+        infos={key: [value, *(getattr(turn, key) for turn in turns)] for key, value in first.items()},
+    )
 
 
 def _one_text(action: str | list[str], grammar: Grammar, place: str) -> str:
-    """Return a turn as one text with the same commands.
-
-    Raises:
-        ExportError: There is none, since a text of several ends within quotes.
-    """
+    """Return a turn as one text with the same commands; ExportError where a text of several ends within quotes."""
     text = action if isinstance(action, str) else "\n".join(action)
     if not isinstance(action, str) and len(action) > 1 and parse_turn(text, grammar) != parse_turn(action, grammar):
         msg = f"{place}: got several texts that are no turn when they are put together; export it to Parquet instead"

@@ -11,6 +11,8 @@ follows. docs/metrics.md prints these lists, and a test compares the two.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, Self, TypeAlias
@@ -111,8 +113,6 @@ _JOINTS: Final = re.compile(
 _KEY: Final = re.compile(r"[*_\"'`]*\s?([:=])")
 _WORD: Final = re.compile(r"\w")
 
-_Joint: TypeAlias = Literal["list", "open", "close", "sign"]
-
 
 @attrs.frozen
 class _Mark:
@@ -128,52 +128,32 @@ class _Mark:
 class _Piece:
     """A piece of a sentence."""
 
-    joint: _Joint  # what stands before it
+    joint: str  # what stands before it: list, open, close or sign
     names: tuple[tuple[str, Attitude | None], ...]  # its names, each with the judgement that its piece holds for it
     first: Attitude | None  # its first judgement
     last: Attitude | None  # its last judgement
     judges_first: bool  # whether a judgement stands before all names
-    ends_with_name: bool  # whether nothing is said behind its last name
-
-    @classmethod
-    def of(cls, joint: _Joint, marks: Sequence[_Mark], text: str, end: int) -> Self:
-        """Return the piece of a sentence with these marks; it ends before the character ``end`` of the text."""
-        judged: list[Attitude] = [mark.attitude for mark in marks if mark.attitude is not None]
-        return cls(
-            joint,
-            tuple(_own(marks)),
-            judged[0] if judged else None,
-            judged[-1] if judged else None,
-            judges_first=bool(marks) and marks[0].client is None,
-            ends_with_name=bool(marks)
-            and marks[-1].client is not None
-            and _WORD.search(text, marks[-1].end, end) is None,
-        )
+    ends_with_name: bool  # whether no word stands behind its last name
 
 
-def _own(marks: Sequence[_Mark]) -> Iterator[tuple[str, Attitude | None]]:
-    """Yield the names of a piece, each with its judgement.
+def _piece(joint: str, marks: Sequence[_Mark], text: str, end: int) -> _Piece:
+    """Return the piece of a sentence with these marks; it ends before the character ``end`` of the text.
 
-    Where the piece begins with a judgement, it is the nearest before the name; else the first between the name and the
-    next one, else the nearest before, else the nearest behind.
+    Where a piece begins with a judgement, a name has the nearest before it; else the one right behind it, else the
+    nearest before, else the nearest behind, which then is the first of the piece.
     """
+    judged: list[Attitude] = [mark.attitude for mark in marks if mark.attitude is not None]
+    first, judges_first = next(iter(judged), None), bool(marks) and marks[0].client is None
+    names: list[tuple[str, Attitude | None]] = []
     before: Attitude | None = None
-    for mark, (near, far) in zip(marks, _behind(marks), strict=True):
+    for mark, following in itertools.zip_longest(marks, marks[1:]):
         if mark.client is None:
             before = mark.attitude
         else:
-            yield mark.client, before if marks[0].client is None else near or before or far
-
-
-def _behind(marks: Sequence[_Mark]) -> list[tuple[Attitude | None, Attitude | None]]:
-    """Return for each mark the first judgement behind it: of those before the next name, and of all."""
-    found: list[tuple[Attitude | None, Attitude | None]] = []
-    near: Attitude | None = None
-    far: Attitude | None = None
-    for mark in reversed(marks):
-        found.append((near, far))
-        near, far = (mark.attitude, mark.attitude) if mark.client is None else (None, far)
-    return found[::-1]
+            behind = following.attitude if following is not None else None
+            names.append((mark.client, before if judges_first else behind or before or first))
+    ends_with_name = bool(marks) and marks[-1].client is not None and _WORD.search(text, marks[-1].end, end) is None
+    return _Piece(joint, tuple(names), first, judged[-1] if judged else None, judges_first, ends_with_name)
 
 
 @attrs.frozen
@@ -184,16 +164,6 @@ class _Names:
     sharing: tuple[tuple[str, ...], ...]  # those with the same first word, as the groups of the pattern
     pattern: re.Pattern[str]  # finds the first word of a name, and the rest of the name where it follows
 
-    @classmethod
-    def of(cls, clients: Sequence[str]) -> Self:
-        """Return the finder of these names."""
-        sharing: dict[str, tuple[str, ...]] = {}
-        for name in clients:
-            first = name.split()[0].lower()
-            sharing[first] = (*sharing.get(first, ()), name)
-        words = "|".join(_name_pattern(names) for names in sharing.values()) or "(?!)"
-        return cls(tuple(clients), tuple(sharing.values()), re.compile(rf"\b(?:{words})", re.IGNORECASE))
-
     def marks(self, text: str) -> Iterator[_Mark]:
         """Yield where clients are named, by the whole name or by its first word."""
         for found in self.pattern.finditer(text):
@@ -201,10 +171,16 @@ class _Names:
                 yield _Mark(found.start(), found.end(), client=client)
 
 
-def _name_pattern(names: Sequence[str]) -> str:
-    """Return a pattern with one group for names that begin with the same word."""
-    rests = [r"\s".join(map(re.escape, name.split()[1:])) for name in names]
-    return rf"({re.escape(names[0].split()[0])})\b(?:\s(?:{'|'.join(filter(None, rests)) or '(?!)'})\b)?"
+def _names_of(clients: Sequence[str]) -> _Names:
+    sharing: dict[str, list[str]] = {}
+    for name in clients:
+        sharing.setdefault(name.split()[0].lower(), []).append(name)
+    words: list[str] = []
+    for names in sharing.values():
+        rests = "|".join(filter(None, (r"\s".join(map(re.escape, name.split()[1:])) for name in names)))
+        words.append(rf"({re.escape(names[0].split()[0])})\b(?:\s(?:{rests or '(?!)'})\b)?")
+    pattern = re.compile(rf"\b(?:{'|'.join(words) or '(?!)'})", re.IGNORECASE)
+    return _Names(tuple(clients), tuple(map(tuple, sharing.values())), pattern)
 
 
 @attrs.frozen
@@ -223,7 +199,7 @@ class NotesReading:
         Args:
             clients: Their full names; the first word of a name is taken for it, too. Case does not count.
         """
-        return cls(_Names.of(clients))
+        return cls(_names_of(clients))
 
     def then(self, text: str) -> Self:
         """Return the reading of the text that the notes have next: the same as if it were read alone."""
@@ -266,42 +242,21 @@ def _read_line(line: str, names: _Names, heading: Attitude | None, said: dict[st
 
 def _pieces(sentence: str, names: _Names) -> Iterator[_Piece]:
     """Yield the pieces of a sentence."""
-    judged = [_Mark(start, end, attitude=attitude) for start, end, attitude in _judgements(sentence)]
+    judged = (_Mark(start, end, attitude=attitude) for start, end, attitude in _judgements(sentence))
     marks = sorted([*names.marks(sentence), *judged], key=lambda mark: mark.start)
-    joint: _Joint = "list"
-    place = 0
-    ends: list[tuple[int, _Joint]] = [*_cuts(sentence, marks), (len(sentence), "list")]
-    for start, following in ends:
-        begin = place
-        while place < len(marks) and marks[place].start < start:
-            place += 1
-        yield _Piece.of(joint, marks[begin:place], sentence, start)
-        joint = following
-
-
-def _cuts(sentence: str, marks: Sequence[_Mark]) -> list[tuple[int, _Joint]]:
-    """Return where pieces of a sentence begin and what stands there, in order."""
-    cuts: list[tuple[int, _Joint]] = [(found.start(), _joint(found)) for found in _JOINTS.finditer(sentence)]
-    return sorted([*cuts, *((start, "list") for start in _further_keys(sentence, marks))])
-
-
-def _joint(found: re.Match[str]) -> _Joint:
-    for kind in ("list", "open", "close"):
-        if found[kind] is not None:
-            return kind
-    return "sign"
-
-
-def _further_keys(sentence: str, marks: Sequence[_Mark]) -> Iterator[int]:
-    """Yield where "Vanguard=bad Cortex=good" has its second key, and further ones: marks of one kind before a sign."""
+    cuts = [(found.start(), found.lastgroup or "") for found in _JOINTS.finditer(sentence)]
     seen: set[tuple[bool, str]] = set()
-    for mark in marks:
-        sign = _KEY.match(sentence, mark.end)
-        if sign is not None:
+    for mark in marks:  # "Vanguard=bad Cortex=good" is cut before its second key: marks of one kind before a sign
+        if sign := _KEY.match(sentence, mark.end):
             kind = (mark.client is None, sign[1])
             if kind in seen:
-                yield mark.start
+                cuts.append((mark.start, "list"))
             seen.add(kind)
+    joint, begin = "list", 0
+    for start, following in [*sorted(cuts), (len(sentence), "list")]:
+        end = bisect.bisect_left(marks, start, begin, key=lambda mark: mark.start)
+        yield _piece(joint, marks[begin:end], sentence, start)
+        joint, begin = following, end
 
 
 def _of_sentence(pieces: Sequence[_Piece], heading: Attitude | None) -> Iterator[tuple[str, Attitude]]:
