@@ -7,7 +7,7 @@ that time. The horizon is put where time is to stop, so no rule is written a sec
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import attrs
 
@@ -26,14 +26,8 @@ FailureCause: TypeAlias = Literal[
 ]
 """The same three; the last three are kinds of an incapable team."""
 
-PAPER_CAUSES: Final[tuple[PaperCause, ...]] = ("adversarial_client", "incapable_team", "over_committed")
-FAILURE_CAUSES: Final[tuple[FailureCause, ...]] = (
-    "adversarial_client",
-    "over_committed",
-    "late_dispatch",
-    "understaffed",
-    "out_of_reach",
-)
+PAPER_CAUSES: Final[tuple[PaperCause, ...]] = get_args(PaperCause)
+FAILURE_CAUSES: Final[tuple[FailureCause, ...]] = get_args(FailureCause)
 _HOUR_US: Final = 3_600_000_000
 
 
@@ -77,12 +71,11 @@ def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adver
         is_adversarial: Whether its client is adversarial.
     """
     assert task.completed_us is not None  # noqa: S101 -- it was completed
-    late_hours = (task.completed_us - task.deadline_us) / _HOUR_US
     row = FailedTask(
         task_id=task.task_id,
         client=task.offer.client_name,
         turn=turn,
-        late_hours=late_hours,
+        late_hours=(task.completed_us - task.deadline_us) / _HOUR_US,
         cause="adversarial_client",
         paper_cause="adversarial_client",
         lost_cents=task.offer.reward_cents,
@@ -90,22 +83,17 @@ def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adver
     if is_adversarial:
         return row
     assert past.staff_at_dispatch is not None and past.dispatched_us is not None  # noqa: PT018, S101 -- nobody works on a task before its dispatch
-    accepted_us, early_staff = task.accepted_us, past.staff_at_accept
-    dispatched_us, staff = past.dispatched_us, past.staff_at_dispatch
-    whole_team = tuple(Assignment(member.employee, accepted_us) for member in task.team)
-    team = in_time_alone(world, task, staff, dispatched_us, task.team)
-    team_early = in_time_alone(world, task, early_staff, accepted_us, whole_team)
-    everybody = in_time_alone(world, task, staff, dispatched_us, _all_of(staff, dispatched_us))
-    everybody_early = in_time_alone(world, task, early_staff, accepted_us, _all_of(early_staff, accepted_us))
-    cause: FailureCause = (
-        "over_committed"
-        if team
-        else "late_dispatch"
-        if team_early
-        else "understaffed"
-        if everybody or everybody_early
-        else "out_of_reach"
+    early = (past.staff_at_accept, task.accepted_us)
+    late = (past.staff_at_dispatch, past.dispatched_us)
+    whole_team = tuple(Assignment(member.employee, task.accepted_us) for member in task.team)
+    team, team_early = in_time_alone(world, task, *late, task.team), in_time_alone(world, task, *early, whole_team)
+    everybody, everybody_early = (
+        in_time_alone(world, task, staff, start_us, tuple(Assignment(each.number, start_us) for each in staff))
+        for staff, start_us in (late, early)
     )
+    cause: FailureCause = "understaffed" if everybody or everybody_early else "out_of_reach"
+    if team or team_early:
+        cause = "over_committed" if team else "late_dispatch"
     return attrs.evolve(
         row,
         cause=cause,
@@ -115,10 +103,6 @@ def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adver
         staff_alone=everybody,
         staff_alone_from_accept=everybody_early,
     )
-
-
-def _all_of(staff: tuple[Employee, ...], start_us: int) -> tuple[Assignment, ...]:
-    return tuple(Assignment(employee.number, start_us) for employee in staff)
 
 
 def in_time_alone(
