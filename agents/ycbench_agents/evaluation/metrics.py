@@ -21,7 +21,6 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
 import attrs
 
 import ycbench_env
-from ycbench_agents.base import Json
 from ycbench_agents.evaluation.failures import PAPER_CAUSES, FailedTask, TaskPast, failed_task
 from ycbench_agents.evaluation.notes import Attitude, NotesReading
 from ycbench_agents.evaluation.suite import EpisodeKey
@@ -616,9 +615,7 @@ def _bankruptcy_cause(failures: list[FailedTask]) -> BankruptcyCause:
 
 
 def _client_policy(selected: tuple[str, ...], avoided: tuple[str, ...]) -> ClientPolicy:
-    if selected and avoided:
-        return "both"
-    return "select" if selected else "avoid" if avoided else "none"
+    return "both" if selected and avoided else "select" if selected else "avoid" if avoided else "none"
 
 
 def _seconds_between(first: str | None, last: str | None) -> float | None:
@@ -654,8 +651,7 @@ def store_metrics(run: Run) -> RunMetrics:
         return there
     stamp = _stamp(run.folder)
     metrics = measure_run(run)
-    values: Json = unstructure(_MetricsFile(METRICS_FORMAT, stamp, metrics))
-    write_file(run.folder / METRICS_FILE, to_json(values) + "\n")
+    write_file(run.folder / METRICS_FILE, to_json(unstructure(_MetricsFile(METRICS_FORMAT, stamp, metrics))) + "\n")
     return metrics
 
 
@@ -676,11 +672,7 @@ def read_metrics(folder: Path) -> RunMetrics | None:
 
 
 def _stamp(folder: Path) -> str:
-    """Return size and SHA-256 of the end of the file of turns, to tell whether metrics are those of these turns.
-
-    Raises:
-        FileError: It is no regular file.
-    """
+    """Return size and SHA-256 of the end of the file of turns, or raise FileError if it is no regular file."""
     try:
         descriptor = open_record(folder / TURNS_FILE)
     except FileNotFoundError:
@@ -706,19 +698,17 @@ _ROW_TYPES: Final[Mapping[str, type]] = {
 
 
 def _dtypes_of(kind: type) -> dict[str, str]:
-    """Return the pandas dtype of each field of a class; a tuple is an object."""
+    """Return the pandas dtype of each field of a class."""
     hints = typing.get_type_hints(kind)
     return {field.name: _dtype(hints[field.name]) for field in attrs.fields(kind)}
 
 
 def _dtype(hint: Any) -> str:  # noqa: ANN401 -- any annotation
-    """Return the pandas dtype of the values of a type; None is a missing value."""
-    if typing.get_origin(hint) is tuple:
-        return "object"
-    if typing.get_origin(hint) is Literal:
-        return "string"
-    parts = [part for part in typing.get_args(hint) or (hint,) if part is not type(None)]
-    return _DTYPES[parts[0]] if parts[0] in _DTYPES else _dtype(parts[0])
+    """Return the pandas dtype of the values of a type: that of X for X | None, object for a tuple."""
+    origin = typing.get_origin(hint)
+    if origin is tuple or origin is Literal:
+        return "object" if origin is tuple else "string"
+    return _DTYPES[hint] if hint in _DTYPES else _dtype(typing.get_args(hint)[0])
 
 
 def metrics_dtypes() -> dict[str, str]:
@@ -752,15 +742,16 @@ def metrics_table(runs: Mapping[EpisodeKey, RunMetrics], name: TableName) -> Any
     except ImportError as error:
         msg = "tables of metrics need pandas: pip install '.[evaluation]' in the project's folder"
         raise MissingExtraError(msg) from error
-    dtypes = {**_KEY_DTYPES, **_dtypes_of(_ROW_TYPES[name])}
+    fields = _dtypes_of(_ROW_TYPES[name])
     rows = [
-        (*attrs.astuple(key), *(getattr(row, field) for field in list(dtypes)[len(_KEY_DTYPES) :]))
+        (*attrs.astuple(key), *(getattr(row, field) for field in fields))
         for key, metrics in runs.items()
         for row in getattr(metrics, name)
     ]
     # By column, so that None and NaN never meet in one array of objects.
-    columns = {
-        column: pd.Series([row[place] for row in rows], dtype=cast("Any", dtype))
-        for place, (column, dtype) in enumerate(dtypes.items())
-    }
-    return pd.DataFrame(columns)
+    return pd.DataFrame(
+        {
+            column: pd.Series([row[place] for row in rows], dtype=cast("Any", dtype))
+            for place, (column, dtype) in enumerate({**_KEY_DTYPES, **fields}.items())
+        }
+    )
