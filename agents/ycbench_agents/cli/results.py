@@ -117,27 +117,21 @@ def validate(
         print_json(validation.to_dict())
     else:
         table = new_table("check", "outcome", "checked", "not checked", "got", "expected")
+        lines: list[str] = []
         for check in validation.checks:
             counts = (cell(str(check.checked)), cell(f"{check.unchecked} {check.of}" if check.unchecked else ""))
             outcome = cell(check.outcome, _STYLES[check.outcome])
             table.add_row(cell(check.rule), outcome, *counts, cell(check.got), cell(check.expected))
-        lines = [
-            f"{check.rule}: {where}"
-            for check in validation.checks
-            for where in (*check.where[:_SHOWN], *(["...; --json has all"] if len(check.where) > _SHOWN else []))
-        ]
-        verdict = f"{validation.outcome} under the rules {validation.rules.name}"
-        lines.append(verdict + (f"; {PROVENANCE_FILE} written" if is_written else ""))
+            more = ["...; --json has all"] if len(check.where) > _SHOWN else []
+            lines += [f"{check.rule}: {where}" for where in (*check.where[:_SHOWN], *more)]
+        written = f"; {PROVENANCE_FILE} written" if is_written else ""
+        lines.append(f"{validation.outcome} under the rules {validation.rules.name}{written}")
         print_parts(table, Text("\n").join([cell(line) for line in lines]))
     return {"valid": 0, "invalid": STOPPED, "not checked": _NOT_CHECKED}[validation.outcome]
 
 
 def _default_rules(folder: Path) -> Path:
-    """Return the rules named like the suite of an evaluation, or else those for any suite.
-
-    Raises:
-        UsageError: The working directory has neither.
-    """
+    """Return the rules named like the suite of an evaluation, or else those for any suite."""
     names = [_ANY_SUITE]
     with contextlib.suppress(RunError):  # the validation says so
         names.insert(0, read_evaluation(folder).suite.name)
@@ -182,8 +176,9 @@ def export(
     with telling_warnings(), counting() as progress:
         done = export_runs(folders, form, out or Path("-"), name=name, trusted=Trusted(policy), progress=progress)
     if out is not None and str(out) != "-":
-        of = f"{done.runs} runs of a held-out evaluation" if done.are_aggregates else f"{done.runs} runs"
-        kind = "rows" if done.are_aggregates else "turns"
+        kind, of = "turns", f"{done.runs} runs"
+        if done.are_aggregates:
+            kind, of = "rows", f"{of} of a held-out evaluation"
         what = f"{out / name}; load it with MINARI_DATASETS_PATH={out}" if name else str(out)
         print_parts(cell(f"{done.rows} {kind} of {of}: {what}"))
     return 0
