@@ -6,7 +6,7 @@ import difflib
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from importlib import import_module
 from operator import attrgetter
 from types import ModuleType
@@ -60,8 +60,14 @@ def make_policy(name: str, **parameters: object) -> Policy:
     factory = policy_factory(name)
     _check_parameters(name, factory, parameters)
     policy = factory(**parameters)
-    if lacking := " and ".join(_lacking(policy)):
-        msg = f"policy {name!r}: a {type(policy).__name__} has no {lacking}, which a policy needs"
+    lacking: list[str] = []
+    for method, argument in (("reset", "seed"), ("act", "observation")):
+        try:
+            inspect.signature(getattr(policy, method)).bind(None)
+        except (AttributeError, TypeError, ValueError):
+            lacking.append(f"{method}({argument})")
+    if lacking:
+        msg = f"policy {name!r}: a {type(policy).__name__} has no {' and '.join(lacking)}, which a policy needs"
         raise PolicyError(msg)
     return policy
 
@@ -97,14 +103,22 @@ def policy_factory(name: str) -> Callable[..., Policy]:
         PolicyError: There is none.
     """
     reference = _REFERENCE.fullmatch(_POLICIES.get(name, name))
-    if reference is None or _FILE.fullmatch(name):
-        msg = f"policy: got {name!r}, expected {_expected(name)}"
+    file = _FILE.fullmatch(name)
+    if reference is None or file:
+        if ":" in name:
+            hint = f"; did you mean '{file[1]}:{file[2]}'?" if file else ""
+            msg = f"policy: got {name!r}, expected module:Class, like my_policies:Careful{hint}"
+        else:
+            hint = _near(name, policy_names(), quote="'")
+            msg = f"policy: got {name!r}, expected {', '.join(policy_names())}, or module:Class of your own{hint}"
         raise PolicyError(msg)
     module, path = _import(name, reference["module"]), reference["attribute"]
     try:
         factory: object = attrgetter(path)(module)
     except AttributeError:
-        msg = f"policy {name!r}: {module.__name__} has no {path}{_what_there_is(module, path)}"
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        hint = _near(path, own) or (f"; it has {', '.join(own)}" if own else "")
+        msg = f"policy {name!r}: {module.__name__} has no {path}{hint}"
         raise PolicyError(msg) from None
     if not callable(factory):
         msg = f"policy {name!r}: got {type(factory).__name__}, expected a class or a function that makes a policy"
@@ -112,22 +126,8 @@ def policy_factory(name: str) -> Callable[..., Policy]:
     return cast("Callable[..., Policy]", factory)
 
 
-def _expected(name: str) -> str:
-    """Return what to write instead of a name that cannot be one."""
-    if ":" in name:
-        file = _FILE.fullmatch(name)
-        return "module:Class, like my_policies:Careful" + (f"; did you mean '{file[1]}:{file[2]}'?" if file else "")
-    near = difflib.get_close_matches(name, _POLICIES, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{', '.join(policy_names())}, or module:Class of your own{hint}"
-
-
 def _import(name: str, module: str) -> ModuleType:
-    """Return a module.
-
-    Raises:
-        PolicyError: There is none of this name, or it fails when it is imported.
-    """
+    """Return a module; PolicyError where there is none of this name or its import fails."""
     try:
         return import_module(module)
     except Exception as error:
@@ -140,21 +140,14 @@ def _import(name: str, module: str) -> ModuleType:
         raise PolicyError(msg) from error
 
 
-def _what_there_is(module: ModuleType, path: str) -> str:
-    """Return what a module has that may have been meant."""
-    there = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-    near = difflib.get_close_matches(path, there, n=1)
-    if near:
-        return f"; did you mean {near[0]}?"
-    return f"; it has {', '.join(there)}" if there else ""
+def _near(name: str, known: Collection[str], quote: str = "") -> str:
+    """Return a question whether one of the known names was meant; empty where none is like it."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {quote}{near[0]}{quote}?" if near else ""
 
 
 def _check_parameters(name: str, factory: Callable[..., Policy], parameters: dict[str, object]) -> None:
-    """Refuse parameters that a factory does not take, and the lack of those that it needs.
-
-    Raises:
-        PolicyError: It takes others.
-    """
+    """Refuse parameters that a factory does not take, and the lack of those that it needs."""
     try:
         signature = inspect.signature(factory)
     except ValueError:  # some classes written in C do not tell; what they make is looked at all the same
@@ -170,12 +163,3 @@ def _check_parameters(name: str, factory: Callable[..., Policy], parameters: dic
     except TypeError as error:
         msg = f"policy {name!r}: {error}; its parameters: {known}"
         raise PolicyError(msg) from None
-
-
-def _lacking(policy: object) -> Iterator[str]:
-    """Yield the methods that a policy needs and an object has not."""
-    for method, argument in (("reset", "seed"), ("act", "observation")):
-        try:
-            inspect.signature(getattr(policy, method)).bind(None)
-        except (AttributeError, TypeError, ValueError):
-            yield f"{method}({argument})"

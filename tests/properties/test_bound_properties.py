@@ -127,7 +127,7 @@ def _worth_trying(state: State) -> list[str]:
 
 @settings(max_examples=3)
 @given(st.integers(0, 20), st.sampled_from(["business_hours", "until_midnight"]))
-def test_best_of_all_plays_of_three_tasks_stays_below_the_bound(seed: int, accrual: str) -> None:
+def test_best_play_of_three_tasks_stays_below_the_bound(seed: int, accrual: str) -> None:
     config = tiny_config(
         accrual=accrual,
         num_market_tasks=2,

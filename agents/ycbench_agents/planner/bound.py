@@ -184,9 +184,6 @@ def _rounding_slack(start: State) -> float:
     domain that is furthest ahead; measured by that, too, nobody adds more than a best rate an hour. With n of
     them there are at most n x (milestones + 1) + payrolls + 1 stops, each of which may add half a place to each. While
     n is small that is far too little to make one more possible; so n can never grow beyond what is found here.
-
-    Raises:
-        BoundError: It might add up, which takes tiny first milestones.
     """
     milestones = start.config.world.task_progress_milestones
     least = _LEAST_WORK * min([1.0, *[fraction for fraction in milestones if fraction > 0]])

@@ -92,11 +92,6 @@ class Course:
         return self.solvent, self.funds_cents, -self.passed
 
 
-def start_mark(start: State) -> Mark:
-    """Return the mark at the start of an episode."""
-    return Mark(attrs.evolve(start, market=(), slot_accepts=()), (0,) * len(start.market), 0, 0, 0)
-
-
 @attrs.frozen
 class Weights:
     """How a rollout values what it could do next.
@@ -161,16 +156,12 @@ class Game:
 
 
 def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None, cut: int = 0) -> Course:
-    """Return the course that weights lead to, from the start or from a decision of another course on.
-
-    Args:
-        game: The episode.
-        weights: What decides.
-        seed: Seed of the noise on values.
-        base: Course whose beginning is kept.
-        cut: Which of its marks to go on from.
-    """
-    mark = start_mark(game.start) if base is None else base.marks[cut]
+    """Return the course that weights lead to, from the start, or from mark number ``cut`` of ``base`` on."""
+    if base is None:
+        start = attrs.evolve(game.start, market=(), slot_accepts=())
+        mark = Mark(start, (0,) * len(game.start.market), passed=0, turns=0, idle=0)
+    else:
+        mark = base.marks[cut]
     rollout = Rollout(game, weights, mark, seed)
     rollout.run()
     turns, marks = tuple(rollout.turns), tuple(rollout.marks)
@@ -291,20 +282,20 @@ class Rollout:
 
     def _start_one(self, home: int, group: list[int]) -> bool:
         """Start a task with some of a group; return whether there was one."""
+        calendar = self.state.calendar
         rates = [self.state.employees[place].rates_e4[home] for place in group]
         growing = sum(rates) < self.weights.grown * self._cap_e4 * len(group)
         least = self.weights.growing_team if growing else self.weights.grown_team
         while choice := self._best_team(
-            home, group, range(min(least, len(group)), self._most(group) + 1), growing=growing
+            home, group, range(min(least, len(group)), min(self._team_size, len(group)) + 1), growing=growing
         ):
-            if self._clears() and choice[0].card.value < self.weights.keep and self._clear_away():
+            share = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
+            clears = self._open_limit is not None and self.passes_left > 0 and share >= self.weights.keep_from
+            if clears and choice[0].card.value < self.weights.keep and self._clear_away():
                 continue
             if self._take(*choice):
                 return True
         return False
-
-    def _most(self, group: list[int]) -> int:
-        return min(self._team_size, len(group))
 
     def _best_team(
         self, home: int, group: list[int], sizes: range, *, growing: bool
@@ -352,27 +343,19 @@ class Rollout:
     def _pass_to(self, slot: int, place: int) -> bool:
         """Pass by all offers of a slot before a place; return False when one could not be accepted."""
         if self._open_limit is not None:
-            return self._cancel_to(slot, place)
+            while self.places[slot] < place:
+                if not self._accept(slot):
+                    return False
+                self._act(cancel(self.state.tasks[-1].task_id))
+                self.state = attrs.evolve(self.state, tasks=self.state.tasks[:-1])
+                self.passed += 1
+            return True
         cards = [self.game.foresight.card(slot, before) for before in range(self.places[slot], place)]
         # The chooser has looked at what they require; nothing of them is kept, so no state is made of them.
         self._commands += [card.accept for card in cards if card is not None]
         self.passed += len(cards)
         self.places[slot] = place
         return True
-
-    def _cancel_to(self, slot: int, place: int) -> bool:
-        while self.places[slot] < place:
-            if not self._accept(slot):
-                return False
-            self._act(cancel(self.state.tasks[-1].task_id))
-            self.state = attrs.evolve(self.state, tasks=self.state.tasks[:-1])
-            self.passed += 1
-        return True
-
-    def _clears(self) -> bool:
-        calendar = self.state.calendar
-        share = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
-        return self._open_limit is not None and self.passes_left > 0 and share >= self.weights.keep_from
 
     def _clear_away(self) -> bool:
         """Cancel the poor offers of a client, if need be down to no trust, where nothing more can be lost.
@@ -458,14 +441,7 @@ class _View:
 
 
 class Chooser:
-    """Chooses offers by weights; keeps what it has found in slots that have not moved.
-
-    Args:
-        start: The first state of the episode.
-        foresight: Its market.
-        weights: What decides.
-        seed: Seed of the noise on values.
-    """
+    """Chooses offers by weights; keeps what it has found in slots that have not moved."""
 
     def __init__(self, start: State, foresight: Foresight, weights: Weights, seed: int) -> None:
         world = start.config.world
@@ -490,14 +466,7 @@ class Chooser:
         self._records.pop((slot, True), None)
 
     def best(self, at: Rollout, home: int, team: Sequence[int], *, growing: bool) -> Choice | None:
-        """Return the offer that a team should take now and its score a head, None when none is worth it.
-
-        Args:
-            at: Where the rollout stands.
-            home: Domain that the team works in.
-            team: Places of its members.
-            growing: Whether it still learns.
-        """
+        """Return the offer that a team of a home domain should take now; None when none is worth it."""
         if not at.may_accept:
             return None
         self._choices += 1
@@ -511,13 +480,20 @@ class Chooser:
         return best
 
     def _view(self, at: Rollout, members: list[Employee], *, growing: bool) -> _View:
-        calendar = at.state.calendar
+        calendar, world = at.state.calendar, self._world
+        # What a success adds to the payrolls that are still to come.
+        raises = sum([int(world.tier_midpoints_cents[member.tier] * world.salary_bump_pct) for member in members])
+        months = len(calendar.payrolls_us) - at.state.payrolls_charged
+        by_domain = [
+            sorted([member.rates_e4[domain] for member in members], reverse=True)
+            for domain in range(len(at.state.prestige_milli))
+        ]
         return _View(
             regards=[self._regard(at.state, client) for client in range(self._clients)],
-            rates=[self._rate(members, domain) for domain in range(len(at.state.prestige_milli))],
+            rates=[sum(rates[: world.team_size]) / _E4 for rates in by_domain],
             hours_left=hours_between(calendar, at.state.now_us, calendar.horizon_us) * self._factor,
-            raises=self._raises(at.state, members),
-            most_rate=min(len(members), self._world.team_size) * self._world.skill_rate_max_e4 / _E4,
+            raises=raises * months,
+            most_rate=min(len(members), world.team_size) * world.skill_rate_max_e4 / _E4,
             heads=len(members),
             noise=self._weights.noise if self._choices <= self._weights.noisy_choices else 0.0,
             growing=growing,
@@ -533,7 +509,9 @@ class Chooser:
             return so_far
         headroom = max(0.0, 1 - rate / view.most_rate) if view.growing else 0.0
         noisy = view.noise
-        most = rate * (1 + noisy) * self._most_worth(headroom) * favour * _ROUNDING
+        # The factor by which an offer's worth can exceed its reward at most, boost of the records aside.
+        most_worth = (1 + self._weights.prestige * self._most_delta) * (1 if headroom <= 0 else max(1.0, headroom))
+        most = rate * (1 + noisy) * most_worth * favour * _ROUNDING
         limits = [most * regard.factor / (max(_TINY, regard.work_left) * regard.inflation) for regard in view.regards]
         for limit, slot in self._by_limit(at, domain, limits, growing=view.growing):
             if limit <= best_score:
@@ -559,17 +537,12 @@ class Chooser:
 
     def _by_limit(self, at: Rollout, home: int, limits: list[float], *, growing: bool) -> list[tuple[float, int]]:
         """Return the slots that offer something in a domain with what that can score at most, the highest first."""
-        ordered: list[tuple[float, int]] = []
-        for slot in self.slots:
-            records = self._in_slot(at, slot, growing=growing)[home]
-            if records:
-                ordered.append((records[-1].value * limits[slot % self._clients], slot))
-        ordered.sort(key=_FIRST, reverse=True)
-        return ordered
-
-    def _most_worth(self, headroom: float) -> float:
-        """Return the highest factor by which an offer's worth can exceed its reward, boost of the records aside."""
-        return (1 + self._weights.prestige * self._most_delta) * (1 if headroom <= 0 else max(1.0, headroom))
+        ordered = [
+            (records[-1].value * limits[slot % self._clients], slot)
+            for slot in self.slots
+            if (records := self._in_slot(at, slot, growing=growing)[home])
+        ]
+        return sorted(ordered, key=_FIRST, reverse=True)
 
     def poor_slots(self, at: Rollout, client: int) -> list[int]:
         """Return the slots of a client whose offer could be accepted and should be cleared away.
@@ -624,25 +597,11 @@ class Chooser:
             pass_price=price,
         )
 
-    def _rate(self, members: list[Employee], domain: int) -> float:
-        best = sorted([member.rates_e4[domain] for member in members], reverse=True)
-        return sum(best[: self._world.team_size]) / _E4
-
-    def _raises(self, state: State, members: list[Employee]) -> int:
-        """Return what a success of a team adds to the payrolls that are still to come, in cents."""
-        world = self._world
-        middles = [world.tier_midpoints_cents[member.tier] for member in members]
-        months = len(state.calendar.payrolls_us) - state.payrolls_charged
-        return sum([int(middle * world.salary_bump_pct) for middle in middles]) * months
-
     def _in_slot(self, at: Rollout, slot: int, *, growing: bool) -> list[list[_Record]]:
         """Return the records of a slot from its present offer on, by domain."""
-        found = self._records.get((slot, growing))
-        if found is None:
-            found = self._records[slot, growing] = self._look_along(slot, at.places[slot], growing=growing)
-        return found
-
-    def _look_along(self, slot: int, place: int, *, growing: bool) -> list[list[_Record]]:
+        if (found := self._records.get((slot, growing))) is not None:
+            return found
+        place = at.places[slot]
         boost = self._weights.boost / _USUAL_BOOST if growing else 0.0
         records: list[list[_Record]] = [[], [], [], []]
         best = [0.0] * len(records)
@@ -657,6 +616,7 @@ class Chooser:
             if value > best[card.home]:
                 best[card.home] = value
                 records[card.home].append(_Record(card, value, trust, mask))
+        self._records[slot, growing] = records
         return records
 
     def _open(self, at: Rollout, record: _Record, regard: _Regard) -> bool:

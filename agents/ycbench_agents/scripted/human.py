@@ -23,11 +23,7 @@ _TYPED: Final = "typed"
 
 
 def _ask(prompt: str) -> str:
-    """Return the next line of stdin; the prompt goes to stderr, as ``input`` would not have it.
-
-    Raises:
-        EOFError: The input is at its end.
-    """
+    """Return the next line of stdin; the prompt goes to stderr, as ``input`` would not have it."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
     line = sys.stdin.readline()
@@ -106,11 +102,7 @@ class HumanPolicy:
         return turn
 
     def _line(self, prompt: str) -> str:
-        """Return the next line without blanks around it.
-
-        Raises:
-            PolicyStoppedError: There is none.
-        """
+        """Return the next line without blanks around it."""
         while True:
             try:
                 return self._read(prompt).strip()

@@ -135,11 +135,7 @@ def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _policy(name: str, policy: object, parameters: object) -> Policy:
-    """Return a policy that was given, or make the one that was named.
-
-    Raises:
-        PolicyError: There is no such policy or parameter.
-    """
+    """Return a policy that was given, or make the one that was named."""
     if parameters is not None and not isinstance(parameters, Mapping):
         msg = f"{name}_parameters: got {shown(parameters)}, expected a table of parameters, like {{epsilon = 0.2}}"
         raise PolicyError(msg)

@@ -121,11 +121,7 @@ class ReplayPolicy:
 
 
 def _load(path: Path) -> Sequence[Turn]:
-    """Return the turns of a file or of a run's folder.
-
-    Raises:
-        ValueError: It cannot be read, or is not what its name says.
-    """
+    """Return the turns of a file or of a run's folder."""
     if path.is_dir():
         path /= "turns.jsonl"
     try:
@@ -170,9 +166,6 @@ def read_text(file: Path, most: int = MOST_CHARACTERS) -> str:
 def _recorded_turns(text: str) -> Iterator[object]:
     """Yield the turns of JSON lines: texts, lists of texts, or records of turns, whose ``action`` is the turn.
 
-    Raises:
-        ValueError: A line other than the last is not JSON.
-
     Warns:
         UserWarning: The last line was cut short while it was written, and is left out.
     """
@@ -192,11 +185,7 @@ def _recorded_turns(text: str) -> Iterator[object]:
 
 
 def _bounded(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return turns that are not too many.
-
-    Raises:
-        ValueError: There are too many turns, commands or characters; the message shows how many, and the most.
-    """
+    """Return turns that are not too many."""
     texts = [text for turn in turns for text in ((turn,) if isinstance(turn, str) else turn)]
     for got, most, things in (
         (len(turns), MOST_TURNS, "turns"),

@@ -143,14 +143,14 @@ def test_a_refusal_for_another_reason_changes_nothing() -> None:
         assert gate.opens(offer(3, "training"), LEVELS)
 
 
-def test_market_lists_everything_where_a_newcomer_sees_what_it_cannot_have() -> None:
+def test_gate_recognises_a_market_that_lists_everything() -> None:
     for rows, everything in (([row("T", prestige=1)], False), ([row("T")], True), ([row("T", 1, prestige=1)], True)):
         gate = MarketGate()
         gate.learn(shown(*rows))
         assert gate.lists_everything is everything
 
 
-def test_refused_trust_stays_shut_until_the_client_is_served_well() -> None:
+def test_refused_trust_reopens_after_a_success() -> None:
     gate = MarketGate()
     gate.learn(shown(*ROWS))
     assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
@@ -161,14 +161,14 @@ def test_refused_trust_stays_shut_until_the_client_is_served_well() -> None:
     assert opened(gate) == ["Task-1", "Task-2", "Task-3", "Task-4"]
 
 
-def test_a_refusal_is_ascribed_to_prestige_where_trust_suffices() -> None:
+def test_refusal_with_enough_trust_blames_prestige() -> None:
     for trust, left in ((0.0, "Task-1"), (2.0, "Task-2")):  # either trust is lacking, or each domain counts
         gate = MarketGate()
         gate.learn(shown(row("Task-1", 2, "training"), refused="Task-1", trust=trust))
         assert opened(gate, row("Task-1", 0, "training"), row("Task-2", 2)) == [left]
 
 
-def test_no_refusal_is_ascribed_to_trust_where_only_open_tasks_are_listed() -> None:
+def test_open_market_never_blames_trust() -> None:
     gate = MarketGate()
     gate.learn(shown(row("Task-9", prestige=1)))  # the first look of a newcomer
     gate.learn(shown(*ROWS, refused="Task-1"))

@@ -238,7 +238,7 @@ def test_idle_pays_payrolls_until_the_funds_are_gone() -> None:
     assert trajectory.turns == 6 * 5  # each payroll is a forced advance, after five turns
 
 
-def test_idle_reaches_the_horizon_with_the_funds_for_eleven_payrolls() -> None:
+def test_idle_survives_with_funds_for_eleven_payrolls() -> None:
     config = load_config({"world": {"initial_funds_cents": 11 * 3_800_503}}, environ={})
     trajectory = rollout(YCBenchEnv(config), IdlePolicy(), 1)
     assert (trajectory.final_funds_cents, trajectory.terminal_reason) == (0, "horizon_end")
@@ -301,7 +301,7 @@ def small_worlds() -> Iterator[tuple[str, Config]]:
 
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize(("world", "config"), [pytest.param(*each, id=each[0]) for each in small_worlds()])
-def test_every_command_can_be_read_and_the_year_ends_in_small_worlds(name: str, world: str, config: Config) -> None:
+def test_small_worlds_end_with_valid_commands(name: str, world: str, config: Config) -> None:
     trajectory = rollout(YCBenchEnv(config), POLICIES[name](), 1)
     assert trajectory.terminated
     assert sum(info["invalid_commands"] for info in trajectory.infos) == 0
@@ -359,9 +359,7 @@ def test_left_task_makes_room_under_a_limit(name: str) -> None:
 @settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(config=valid_configs(), texts=st.lists(hostile_texts(), min_size=1, max_size=5), seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("name", POLICIES)
-def test_no_world_and_no_turn_of_others_makes_a_policy_fail(
-    name: str, config: Config, texts: list[str], seed: int
-) -> None:
+def test_policies_survive_any_world_and_foreign_turns(name: str, config: Config, texts: list[str], seed: int) -> None:
     env, policy, rng = YCBenchEnv(config), POLICIES[name](), random.Random(seed)  # noqa: S311 -- a simulation, not a secret
     observation, _ = env.reset(seed=seed)
     policy.reset(seed)

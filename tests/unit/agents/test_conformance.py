@@ -8,7 +8,6 @@ import json
 import os
 import random
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -39,7 +38,7 @@ from ycbench_agents.testing import (
 )
 from ycbench_agents.testing.conformance import _NUISANCES as NUISANCES
 from ycbench_agents.testing.conformance import _ODD_WORLDS as ODD_WORLDS
-from ycbench_agents.testing.conformance import Student, play, reached_environment, with_other_hidden_fields
+from ycbench_agents.testing.conformance import Student, play, with_other_hidden_fields
 from ycbench_env import State, YCBenchEnv, load_config, observe
 
 MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
@@ -149,11 +148,6 @@ class DrawsUnseeded(Steady):
         return f"market browse --limit {self.rng.randint(1, 10**6)}"
 
 
-class ReadsAClock(Steady):
-    def act(self, observation: Any) -> Any:
-        return f"market browse --limit {time.perf_counter_ns()}"
-
-
 class CountsInItsClass(Steady):
     count: ClassVar[list[int]] = [0]
 
@@ -178,13 +172,6 @@ class EditsAnArray(Steady):
         return turn
 
 
-class DropsAKey(Steady):
-    def act(self, observation: Any) -> Any:
-        turn = super().act(observation)
-        del observation["events"]
-        return turn
-
-
 class ReplacesAnArray(Steady):
     def act(self, observation: Any) -> Any:
         turn = super().act(observation)
@@ -200,11 +187,6 @@ class SaysNothing(Steady):
 class SaysANumber(Steady):
     def act(self, observation: Any) -> Any:
         return ["sim resume", 3]
-
-
-class SaysASet(Steady):
-    def act(self, observation: Any) -> Any:
-        return {"sim resume"}
 
 
 class Chats(Steady):
@@ -289,18 +271,15 @@ FAULTY: Final[list[tuple[Any, str]]] = [
     (DrawsFromNumpy, r"reset\(0\) changed numpy\.random"),
     (SetsAVariable, r"act changed os\.environ"),
     (DrawsUnseeded, r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations"),
-    (ReadsAClock, r"to the same observations a fresh policy says"),
     (CountsInItsClass, r"to the same observations a fresh policy says"),
     (
         NeverForgets,
         r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before it was .*limit 11'",
     ),
     (EditsAnArray, r"act edited the observation: funds_cents; .*copy what you want"),
-    (DropsAKey, r"act edited the observation: events"),
     (ReplacesAnArray, r"act edited the observation: turn"),
     (SaysNothing, r"seed 1, turn 1: policy SaysNothing: act returned NoneType, expected a text or a sequence of texts"),
     (SaysANumber, r"act returned \w+ that holds int, expected a text"),
-    (SaysASet, r"act returned set, expected a text"),
     (Chats, r"'I think I should browse the market' is no command: .*docs/commands\.md"),
     (RefusesASeed, r"reset\(1099511627776\) raised OverflowError.*any non-negative integer"),
     (Rebels, r"reset\(0\) raised RuntimeError.*no.*more.*;"),
@@ -328,7 +307,7 @@ def test_faulty_policy_is_found(make: Any, message: str) -> None:
     assert "A_POLICY_WAS_HERE" not in os.environ
 
 
-def test_policy_that_does_not_forget_is_found_with_one_seed() -> None:
+def test_policy_that_keeps_state_is_found() -> None:
     with pytest.raises(
         PolicyConformanceError, match=r"the same policy after another reset says .*; reset\(seed\) must"
     ):
@@ -351,13 +330,7 @@ def test_no_seeds_are_refused() -> None:
         check_policy(Steady, seeds=())
 
 
-def test_failure_is_an_assertion_error_with_its_cause() -> None:
-    with pytest.raises(AssertionError) as failure:
-        check_policy(Rebels)
-    assert isinstance(failure.value.__cause__, RuntimeError)
-
-
-def test_policy_that_stops_earlier_when_asked_again_is_found() -> None:
+def test_policy_that_stops_earlier_is_found() -> None:
     class Tires(Steady):
         left: ClassVar[list[int]] = [8]
 
@@ -369,14 +342,6 @@ def test_policy_that_stops_earlier_when_asked_again_is_found() -> None:
 
     with pytest.raises(PolicyConformanceError, match="a fresh policy says None, before it was"):
         check_policy(Tires, seeds=(1,), max_turns=5)
-
-
-def test_shared_modules_are_not_a_policys_data() -> None:
-    env = YCBenchEnv()
-    assert reached_environment(RandomPolicy()) is None
-    assert reached_environment(person()) is None
-    assert reached_environment([{"a": (env,)}]) == "list > dict > tuple > YCBenchEnv"
-    assert reached_environment(env.reset) == "method > YCBenchEnv"
 
 
 def test_nuisances_bring_cut_answers_refusals_and_help() -> None:

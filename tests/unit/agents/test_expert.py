@@ -68,7 +68,7 @@ def test_hardly_a_task_fails_and_no_command_is_refused() -> None:
 
 
 @pytest.mark.parametrize("preset", ["reference"])
-def test_expert_works_on_all_it_accepts_but_one_probe_a_client(preset: str) -> None:
+def test_expert_works_on_all_but_its_probes(preset: str) -> None:
     trajectory, world = played(preset, 2)
     accepted = Counter(answer["task_id"] for answer in answered(trajectory, "task accept"))
     begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}

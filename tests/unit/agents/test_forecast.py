@@ -38,7 +38,7 @@ def test_hours_between_undo_adding(start: dt.datetime, minutes: int) -> None:
     assert business_hours(start, add_business_hours(start, minutes / 60)) == pytest.approx(minutes / 60, abs=1e-6)
 
 
-def test_only_the_four_best_of_a_team_count_and_tasks_split_them() -> None:
+def test_four_best_of_a_team_count() -> None:
     team = [member(f"Emp_{number}", training=float(number)) for number in range(1, 7)]
     assert team_rate(team, "training") == 6 + 5 + 4 + 3
     assert team_rate(team, "training", tasks_each=2) == 9

@@ -70,11 +70,11 @@ def test_a_class_or_factory_of_ones_own_is_a_policy(name: str) -> None:
     assert vars(policy)["patience"] == 5
 
 
-def test_a_class_that_takes_any_parameter_is_given_them() -> None:
+def test_keyword_parameters_are_passed() -> None:
     assert vars(make_policy("mine_of_a_test:Waiting", depth=2))["others"] == {"depth": 2}
 
 
-def test_a_class_with_a_module_of_a_package_is_found() -> None:
+def test_class_in_a_package_is_found() -> None:
     assert type(make_policy("ycbench_agents.scripted.greedy:GreedyPolicy")) is type(make_policy("greedy"))
 
 
@@ -104,7 +104,7 @@ def test_a_class_with_a_module_of_a_package_is_found() -> None:
         ("mine_of_a_test:Mute", "a Mute has no act(observation), which a policy needs"),
     ],
 )
-def test_a_policy_named_wrongly_is_refused_with_what_was_got_and_expected(name: str, words: str) -> None:
+def test_wrong_names_are_refused(name: str, words: str) -> None:
     with pytest.raises(PolicyError) as caught:
         make_policy(name)
     message = str(caught.value)
@@ -113,11 +113,11 @@ def test_a_policy_named_wrongly_is_refused_with_what_was_got_and_expected(name: 
     assert "\n" not in message
 
 
-def test_a_parameter_that_a_class_of_ones_own_does_not_take_is_refused_with_those_it_takes() -> None:
+def test_unknown_parameter_names_those_that_exist() -> None:
     with pytest.raises(PolicyError, match=r"got parameter depth, expected patience"):
         make_policy("mine_of_a_test:waiting", depth=2)
 
 
-def test_what_a_class_says_of_its_parameters_reaches_the_caller() -> None:
+def test_errors_of_a_constructor_reach_the_caller() -> None:
     with pytest.raises(ValueError, match="caution below 0"):
         make_policy("mine_of_a_test:Careful", caution=-1)

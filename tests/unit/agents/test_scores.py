@@ -57,7 +57,7 @@ def test_published_bot_goes_bankrupt_as_it_did(
     assert (counts["completed_success"], counts["completed_fail"], counts["cancelled"]) == (succeeded, failed, 0)
 
 
-def test_published_months_are_those_of_this_bot_to_the_dollar() -> None:
+def test_published_months_match_to_the_dollar() -> None:
     def funds_after(state: State, month: int) -> int:
         """Return the funds in cents at the end of a month, 0 for a company that is bankrupt by then."""
         end_us = (dt.datetime(2025 + month // 12, month % 12 + 1, 1) - EPOCH) // dt.timedelta(microseconds=1)  # noqa: DTZ001
@@ -69,7 +69,7 @@ def test_published_months_are_those_of_this_bot_to_the_dollar() -> None:
     assert means == PUBLISHED_FUNDS_USD
 
 
-def test_published_bot_differs_from_reference_in_its_copy_of_accept() -> None:
+def test_published_bot_differs_in_two_settings() -> None:
     reference, bot = load_config("reference", environ={}), load_config("published-bot", environ={})
     assert {difference.key: difference.right for difference in diff_configs(reference, bot)} == {
         "name": "published-bot",

@@ -52,7 +52,7 @@ def test_until_midnight_allows_fifteen_hours_a_day() -> None:
     assert upper_bound(tiny_config(accrual="until_midnight"), 1).hours == 261 * 15
 
 
-def test_a_limit_of_one_open_task_leaves_all_but_one_team_idle() -> None:
+def test_one_open_task_leaves_one_team_busy() -> None:
     config = tiny_config(num_employees=8, max_open_tasks=1, skill_rate_max=10.0)
     assert capacity_of(initial_state(config, 1), 200).work[-1] == pytest.approx(YEAR_HOURS * 40)
 
@@ -120,7 +120,7 @@ def test_a_hopeless_world_is_bounded_by_bankruptcy() -> None:
     assert upper_bound(tiny_config(num_market_tasks=0, initial_funds_cents=0), 1).cents == -1
 
 
-def test_milestones_that_stop_the_clock_too_often_are_refused() -> None:
+def test_too_many_milestones_are_refused() -> None:
     with pytest.raises(BoundError, match="milestones"):
         upper_bound(tiny_config(task_progress_milestones=[0.0001, 0.0002]), 1)
 

@@ -138,7 +138,7 @@ def test_settings_in_force_stand_above_the_table(
     assert 0 <= out.index("world.num_clients = 3 (YCBENCH_WORLD__NUM_CLIENTS)") < table
 
 
-def test_bound_prints_three_bounds_for_each_configuration_and_seed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bound_prints_three_bounds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "--preset", "default", "published-bot", "--seeds", "1", "2", *SMALL]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith(("default", "published"))]
     assert [row[:2] for row in rows] == [[name, seed] for name in ("default", "published-bot") for seed in "12"]

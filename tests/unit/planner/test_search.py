@@ -69,7 +69,7 @@ def test_more_rollouts_never_make_a_worse_plan() -> None:
     assert seen[-1] > seen[0]
 
 
-def test_a_budget_of_seconds_is_counted_on_the_clock_that_is_given() -> None:
+def test_budget_of_seconds_follows_the_given_clock() -> None:
     seen: list[Progress] = []
     ticks = iter(range(1000))
     plan(small(), 1, budget_seconds=3.0, most_passes=100, clock=lambda: float(next(ticks)), on_progress=seen.append)
@@ -117,7 +117,7 @@ def test_a_budget_that_allows_nothing_is_refused(budgets: dict[str, float], name
         plan(small(), 1, **budgets)  # pyright: ignore[reportArgumentType] -- on purpose
 
 
-def test_a_world_whose_slots_depend_on_each_other_is_refused() -> None:
+def test_dependent_slots_are_refused() -> None:
     with pytest.raises(ValueError, match="replacement_numbering"):
         plan(small(replacement_numbering="episode"), 1, budget_rollouts=1)
 
@@ -158,7 +158,7 @@ def test_a_repair_keeps_what_was_decided_before_its_cut() -> None:
     assert _funds(small(), other) == other.funds_cents
 
 
-def test_the_same_weights_from_any_cut_on_lead_to_the_same_end() -> None:
+def test_equal_weights_from_any_cut_end_alike() -> None:
     shared = game(small())
     weights = first_weights(shared.start)[0]
     base = roll_out(shared, weights, 0)
@@ -200,7 +200,7 @@ def test_strange_worlds_are_planned_too(config: Config) -> None:
 
 
 @pytest.mark.slow
-def test_drawn_and_changed_weights_give_courses_that_replay() -> None:
+def test_drawn_and_mutated_weights_replay() -> None:
     config, rng = small(max_open_tasks=5), random.Random(9)
     shared = game(config)
     weights = drawn_weights(shared.start, rng)
@@ -210,7 +210,7 @@ def test_drawn_and_changed_weights_give_courses_that_replay() -> None:
         assert _funds(config, course) == course.funds_cents
 
 
-def test_honest_plan_dispatches_all_it_accepts_and_replays_where_dispatch_refills() -> None:
+def test_honest_plan_dispatches_all_it_accepts() -> None:
     """Where a slot is refilled at dispatch, the same commands bring the same funds."""
     usual, strict = small(num_market_tasks=60), small(num_market_tasks=60, refill_at="dispatch")
     found = plan(usual, 1, budget_rollouts=3, most_passes=0)
