@@ -16,7 +16,13 @@ from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = {"README.md", "docs/classic.md", "docs/evaluation.md", "docs/policies.md", "docs/report.md"}  # years and suites
+LONG = {  # years and suites
+    "README.md",
+    *(
+        f"docs/{name}.md"
+        for name in ["classic", "cli", "datasets", "evaluation", "llm", "policies", "report", "validation"]
+    ),
+}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = {"json", "text", ""}  # to look at, not to run
 NOT_RUN = re.compile(

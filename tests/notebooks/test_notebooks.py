@@ -96,7 +96,9 @@ def test_the_extra_brings_the_program_and_the_client_that_a_notebook_starts() ->
     assert any({"cli", "llm"} <= names for names in extras)
 
 
-@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize(
+    "name", [name if name == "quickstart.ipynb" else pytest.param(name, marks=pytest.mark.slow) for name in ENDINGS]
+)
 def test_a_notebook_of_evaluation_ends_as_it_says(name: str, tmp_path: Path) -> None:
     figures, told = ENDINGS[name]
     notebook = executed(name, tmp_path)
@@ -106,6 +108,7 @@ def test_a_notebook_of_evaluation_ends_as_it_says(name: str, tmp_path: Path) -> 
     assert stderr_of(notebook) == []
 
 
+@pytest.mark.slow
 def test_building_an_agent_ends_as_it_says(tmp_path: Path) -> None:
     notebook = executed("build_an_agent.ipynb", tmp_path)
     outputs = [output for cell in cells(notebook, "code") for output in cell["outputs"]]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import doctest
-import itertools
 import os
 import re
 import shutil
@@ -186,24 +184,6 @@ def serving(line: str, programs: Path, folder: Path) -> Generator[str]:
         process.communicate(timeout=FOR_A_LINE_S)
 
 
-@pytest.mark.usefixtures("few_turns")
-@pytest.mark.parametrize("heading", SERVERS)
-def test_shell_and_python_ask_a_server_the_same_with_the_same_key(
-    heading: str, programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shell = [block for block in SHELL if block.heading == heading]
-    python = [block for block in PYTHON if block.heading == heading]
-    assert shell
-    assert len(python) in {0, len(shell)}
-    for line, lines in itertools.zip_longest(shell, python):
-        key = key_in(line.text)
-        if key:
-            monkeypatch.setenv(*key)
-        asked = asked_by_shell(line, programs, folder)
-        assert lines is None or asked == asked_by_python(lines, key, monkeypatch)
-        assert asked["model"] == re.findall(r"--model (\S+)", line.text)[0]
-
-
 def test_every_server_has_its_chapter() -> None:
     assert SERVERS == ["OpenAI", "OpenRouter", "vLLM", "Ollama", "llama.cpp"]
     rows = re.findall(
@@ -217,43 +197,6 @@ def test_every_server_has_its_chapter() -> None:
         exported = key_in(text)
         assert exported is None if key.startswith("none") else exported is not None
         assert exported is None or f"`{exported[0]}`" in key
-
-
-@pytest.mark.parametrize("block", OTHER_SHELL, ids=lambda block: block.heading)
-def test_the_other_lines_run_as_they_stand(block: Block, programs: Path, folder: Path) -> None:
-    asked_by_shell(block, programs, folder)
-
-
-@pytest.mark.usefixtures("few_turns")
-@pytest.mark.parametrize("block", OTHER_PYTHON, ids=lambda block: block.heading)
-def test_the_other_python_runs_as_it_stands(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked_by_python(block, None, monkeypatch)
-
-
-def test_the_python_that_prints_gives_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "\n".join(block.text for block in BLOCKS if block.language == "pycon")
-    example = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
-    failed, attempted = doctest.DocTestRunner().run(example)
-    assert attempted == PAGE.read_text(encoding="utf-8").count("\n>>> ")
-    assert not failed, capsys.readouterr().out
-
-
-def test_the_lines_in_the_page_of_the_command_line_run_too(programs: Path, folder: Path) -> None:
-    (block,) = (block for block in blocks_of(CLI_PAGE) if block.heading == CLI_CHAPTER)
-    asked_by_shell(block, programs, folder)
-
-
-def test_no_block_is_left_out() -> None:
-    tried = {"sh", "python", "pycon", "text", "console"}
-    assert {block.language for block in BLOCKS} == tried
-    fences = PAGE.read_text(encoding="utf-8").count("\n```") // 2
-    assert len(BLOCKS) == fences
-    of_others = [block.text for block in BLOCKS if block.language == "console"]
-    assert not [text for text in of_others if "ycbench" in text]
-    assert len([block for block in BLOCKS if block.language == "text"]) == 1
-
-
-# ---- tables and figures
 
 
 def test_the_tables_are_the_generated_ones() -> None:
