@@ -16,13 +16,8 @@ from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LONG = {  # years and suites
-    "README.md",
-    *(
-        f"docs/{name}.md"
-        for name in ["classic", "cli", "datasets", "evaluation", "llm", "policies", "report", "validation"]
-    ),
-}
+LONG = {"README.md", *(f"docs/{name}.md" for name in ("classic", "cli", "datasets", "evaluation", "llm"))}  # years
+LONG |= {"docs/policies.md", "docs/report.md", "docs/validation.md"}  # and suites
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = {"json", "text", ""}  # to look at, not to run
 NOT_RUN = re.compile(

@@ -16,17 +16,12 @@ import llm_page
 import pytest
 from pages import updated
 
-from ycbench_agents.base import JsonObject
-from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 from ycbench_agents.llm.prompt import system_prompt
 from ycbench_agents.llm.settings import LLMSettings, settings_for
 from ycbench_env import load_config
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "llm.md"
-CLI_PAGE = ROOT / "docs" / "cli.md"
-CLI_CHAPTER = "Language models and recorded runs"
-FEW_TURNS = {"YCBENCH_LOOP__MAX_TURNS": "3"}  # so that a line of the page plays for no year
 ADDRESS = re.compile(r"https?://[\w.-]+(?::\d+)?(?:/\w+)*/v1\b")
 A_SERVER_STARTS = "python -m ycbench_agents.llm.loopback"
 FOR_A_LINE_S = 240  # for one that hangs; nothing is measured
@@ -52,13 +47,9 @@ def blocks_of(page: Path) -> list[Block]:
 
 BLOCKS = blocks_of(PAGE)
 SHELL = [block for block in BLOCKS if block.language == "sh"]
-PYTHON = [block for block in BLOCKS if block.language == "python"]
-PRELUDE = PYTHON[0].text
 SERVERS = list(
     dict.fromkeys(block.heading for block in SHELL if "your-own-key" in block.text or "token_b" in block.text)
 )
-OTHER_SHELL = [block for block in SHELL if block.heading not in {*SERVERS, "Without a key"}]
-OTHER_PYTHON = [block for block in PYTHON if block.heading not in SERVERS]
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the lines are for a POSIX shell")
 
@@ -110,44 +101,6 @@ def typed(text: str, url: str, programs: Path, folder: Path, more: dict[str, str
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def first_request(server: LoopbackServer) -> JsonObject:
-    return server.requests[0].body
-
-
-def asked_by_shell(block: Block, programs: Path, folder: Path) -> JsonObject:
-    """The first request that a block of shell lines sends, with the key that it exports."""
-    key = key_in(block.text)
-    with LoopbackServer(greedy_model, api_key=key[1] if key else None) as server:
-        typed(block.text, server.base_url, programs, folder, FEW_TURNS)
-        return first_request(server)
-
-
-def asked_by_python(block: Block, key: tuple[str, str] | None, monkeypatch: pytest.MonkeyPatch) -> JsonObject | None:
-    """The first request that a block of Python sends, None if it sends none."""
-    with LoopbackServer(greedy_model, api_key=key[1] if key else None) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        run_python(block, server.base_url)
-        return first_request(server) if server.requests else None
-
-
-def run_python(block: Block, url: str) -> None:
-    names: dict[str, object] = {"__name__": "page"}
-    for text in (PRELUDE, block.text):
-        exec(compile(ADDRESS.sub(url, text), str(PAGE), "exec"), names)  # noqa: S102 -- this project's own page
-    if (policy := names.get("policy")) is not None and hasattr(policy, "close"):
-        policy.close()  # pyright: ignore[reportAttributeAccessIssue] -- as was just asked
-
-
-@pytest.fixture
-def few_turns(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """This process as the lines find it."""
-    for name in [name for name in os.environ if name.startswith(("YCBENCH_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    for name, value in FEW_TURNS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(folder)
 
 
 # ---- the lines
