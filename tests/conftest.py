@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import rich.style  # noqa: F401 - draws a number when it is imported, which no test should be charged with
+import rich.style  # noqa: F401  # pyright: ignore[reportUnusedImport] -- draws a number, which no test should be charged with
 from hypothesis import settings
 
 if TYPE_CHECKING:

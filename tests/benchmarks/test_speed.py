@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import pytest
 
-import ycbench_env  # noqa: F401 -- registers the ids
+import ycbench_env  # noqa: F401  # pyright: ignore[reportUnusedImport] -- registers the ids
 from ycbench_agents import make_policy, rollout
 
 if TYPE_CHECKING:
