@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import RunIdentity, TurnRecord
-
-if TYPE_CHECKING:
-    from ycbench_agents.evaluation.results import Episode
 
 __all__ = ["Progress"]
 

@@ -1,17 +1,13 @@
 """The table, what is made from it, and variants of it."""
 
-import copy
 import datetime as dt
-import pickle
 from pathlib import Path
 
 import attrs
-import numpy as np
 import pytest
 
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
-    MAX_ERROR_LENGTH,
     CommandSpec,
     Grammar,
     Kind,
@@ -135,11 +131,6 @@ def test_a_command_is_written_plainly(command: Command, text: str) -> None:
     assert [parsed.command for parsed in parse_turn(text)] == [command]
 
 
-def test_numbers_and_texts_of_numpy_are_written_too() -> None:
-    assert format_command(BrowseMarket(limit=np.int64(5))) == "market browse --limit 5"  # pyright: ignore[reportArgumentType]
-    assert format_command(AcceptTask(np.str_("T"))) == "task accept --task-id T"
-
-
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
@@ -182,14 +173,6 @@ def test_a_grammar_cannot_be_changed() -> None:
         DEFAULT_GRAMMAR.entries["task"]["list"].options["--x"] = None  # type: ignore[index]  # pyright: ignore[reportIndexIssue]
 
 
-def test_copying_a_grammar_costs_nothing_and_pickling_keeps_it() -> None:
-    assert copy.deepcopy(DEFAULT_GRAMMAR) is copy.copy(DEFAULT_GRAMMAR) is DEFAULT_GRAMMAR
-    again = pickle.loads(pickle.dumps(DEFAULT_GRAMMAR))  # noqa: S301 -- its own bytes
-    assert again == DEFAULT_GRAMMAR
-    assert hash(again) == hash(DEFAULT_GRAMMAR)
-    assert parse_turn("task list", again) == parse_turn("task list")
-
-
 @pytest.mark.parametrize(("one", "other", "count"), [(None, None, 0), ("A", "B", 2)])
 def test_the_formatter_asks_for_exactly_one_of_the_alternatives(one: str | None, other: str | None, count: int) -> None:
     names = ("one", "other")
@@ -197,20 +180,6 @@ def test_the_formatter_asks_for_exactly_one_of_the_alternatives(one: str | None,
     grammar = Grammar((CommandSpec(("do", "either"), Either, "x", options, ("--one", "--other")),))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=f"needs exactly one of --one, --other, got {count} of them"):
         format_command(Either(one, other), grammar)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-
-
-def test_an_error_that_lists_very_many_commands_is_cut() -> None:
-    types = [attrs.make_class(f"Command{number}", [], frozen=True) for number in range(200)]
-    grammar = Grammar(tuple(CommandSpec(("do", f"thing{number}"), kind, "x") for number, kind in enumerate(types)))
-    (parsed,) = parse_turn("do nothing", grammar)
-    assert parsed.error is not None
-    assert len(parsed.error) == MAX_ERROR_LENGTH
-    assert parsed.error.endswith("\u2026")
-
-
-def test_a_new_command_is_added_at_the_end() -> None:
-    spec = CommandSpec(("world", "end"), End, "x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    assert DEFAULT_GRAMMAR.with_command(spec).commands == (*DEFAULT_GRAMMAR.commands, spec)
 
 
 @pytest.mark.parametrize(

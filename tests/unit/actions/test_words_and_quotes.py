@@ -179,10 +179,6 @@ def test_an_unbalanced_quote_takes_the_rest_of_the_text_and_commands_before_it_s
     assert '--reason "changed plan"' in second.error
 
 
-def test_an_unbalanced_quote_is_told_before_an_earlier_shell_sign() -> None:
-    assert "never closes" in str(only('task list | grep "x').error)
-
-
 def test_a_quote_escaped_at_the_end_does_not_close() -> None:
     assert "never closes" in refusal('"abc\\"')
 

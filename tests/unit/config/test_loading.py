@@ -76,23 +76,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_without_extends_stands_on_the_default_preset(tmp_path: Path) -> None:
-    path = _write(tmp_path, "small.toml", "[world]\nnum_employees = 3\n")
-    config = load_config(path, environ={})
-    assert config.world.num_employees == 3
-    assert config.world.num_clients == load_config(environ={}).world.num_clients
-
-
 def test_a_file_without_a_name_takes_its_stem_and_keeps_its_parents_description(tmp_path: Path) -> None:
     config = load_config(_write(tmp_path, "small.toml", ""), environ={})
     assert config.name == "small"
     assert config.description == load_config(environ={}).description
-
-
-def test_the_nearest_name_and_description_win(tmp_path: Path) -> None:
-    _write(tmp_path, "parent.toml", 'name = "p"\ndescription = "of p"\n')
-    path = _write(tmp_path, "child.toml", 'extends = "parent.toml"\nname = "c"\n')
-    assert (load_config(path, environ={}).name, load_config(path, environ={}).description) == ("c", "of p")
 
 
 def test_extends_reaches_any_depth_relative_to_each_file_from_any_directory(
@@ -124,13 +111,6 @@ def test_a_cycle_of_two_files_is_refused_with_the_chain(tmp_path: Path) -> None:
     assert parts[0] == "a.toml"
     assert parts[1] == "b.toml"
     assert parts[-1].endswith("a.toml")
-
-
-def test_a_missing_parent_is_refused_with_the_chain_and_the_path(tmp_path: Path) -> None:
-    _write(tmp_path, "b.toml", 'extends = "nowhere.toml"\n')
-    message = _error(_write(tmp_path, "a.toml", 'extends = "b.toml"\n'))
-    assert "a.toml -> " in message
-    assert str(tmp_path / "nowhere.toml") in message
 
 
 def test_a_broken_chain_does_not_hide_the_other_problems(tmp_path: Path) -> None:
@@ -180,10 +160,6 @@ def test_a_directory_is_refused_as_such(tmp_path: Path) -> None:
     assert "directory" in _error(tmp_path).lower()
 
 
-def test_a_path_with_a_zero_byte_is_refused() -> None:
-    assert "cannot be read" in _error("a\0b.toml")
-
-
 def test_an_unreadable_file_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
@@ -223,24 +199,10 @@ def test_a_byte_order_mark_and_windows_lines_are_tolerated(tmp_path: Path, newli
     assert load_config(path, environ={}).world.num_employees == 3
 
 
-@pytest.mark.parametrize("date", ["2025-03-01", '"2025-03-01"'], ids=["bare", "text"])
-def test_a_start_date_may_be_bare_or_text(tmp_path: Path, date: str) -> None:
-    path = _write(tmp_path, "a.toml", f"[sim]\nstart_date = {date}\n")
-    assert load_config(path, environ={}).sim.start_date.isoformat() == "2025-03-01"
-
-
 def test_a_mapping_extends_what_it_names_relative_to_the_base_directory(tmp_path: Path) -> None:
     _write(tmp_path, "parent.toml", "[world]\nnum_clients = 3\n")
     config = load_config({"extends": "parent.toml", "loop": {"max_turns": 4}}, environ={}, base_dir=tmp_path)
     assert (config.name, config.world.num_clients, config.loop.max_turns) == ("parent", 3, 4)
-
-
-def test_overrides_of_a_configuration_make_another() -> None:
-    config = load_config({"name": "mine", "world": {"num_clients": 3}}, environ={})
-    other = load_config(config, overrides={"world": {"num_employees": 0}})
-    assert isinstance(other, Config)
-    assert (other.name, other.world.num_clients, other.world.num_employees) == ("mine", 3, 0)
-    assert config.world.num_employees == 8
 
 
 def test_overrides_must_be_a_mapping() -> None:
@@ -252,30 +214,10 @@ def test_a_distribution_of_another_type_is_replaced_whole(tmp_path: Path) -> Non
     assert load_config(path, environ={}).world.dist.required_qty == Uniform(low=300, high=900)
 
 
-def test_a_distribution_of_the_same_type_merges_key_by_key(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a.toml", '[world.dist.required_qty]\ntype = "triangular"\nlow = 300\n')
-    assert (
-        load_config(path, environ={}).world.dist.required_qty
-        == load_config({"world": {"dist": {"required_qty": {"low": 300}}}}, environ={}).world.dist.required_qty
-    )
-
-
 def test_a_distribution_that_changes_its_type_twice_forgets_what_lay_between(tmp_path: Path) -> None:
     _write(tmp_path, "a.toml", '[world.dist.required_qty]\ntype = "uniform"\nlow = 300\nhigh = 900\n')
     message = _error(_write(tmp_path, "b.toml", 'extends = "a.toml"\n[world.dist.required_qty]\ntype = "triangular"\n'))
     assert message.count("is missing") == 3
-
-
-def test_the_type_of_a_distribution_may_stand_below_its_parameters() -> None:
-    table = {"low": 300, "high": 900, "type": "uniform"}
-    config = load_config({"world": {"dist": {"required_qty": table}}}, environ={})
-    assert config.world.dist.required_qty == Uniform(low=300, high=900)
-
-
-def test_lists_are_replaced(tmp_path: Path) -> None:
-    _write(tmp_path, "a.toml", "[world]\ntask_progress_milestones = [0.25, 0.5]\n")
-    path = _write(tmp_path, "b.toml", 'extends = "a.toml"\n[world]\ntask_progress_milestones = [0.75]\n')
-    assert load_config(path, environ={}).world.task_progress_milestones == (0.75,)
 
 
 # -------------------------------------------------------------------------------------------------- precedence
@@ -315,17 +257,6 @@ def test_zero_as_an_argument_counts_against_a_file(layered: Path) -> None:
     assert load_config(layered, environ={}).agent.temperature == 0.7
 
 
-def test_zero_in_the_environment_counts(layered: Path) -> None:
-    config = load_config(layered, environ={"YCBENCH_AGENT__TEMPERATURE": "0", _EMPLOYEES: "0"})
-    assert (config.agent.temperature, config.world.num_employees) == (0.0, 0)
-
-
-@pytest.mark.parametrize("limit", [0, None])
-def test_no_limit_as_an_argument_counts(limit: int | None) -> None:
-    tree = {"loop": {"max_turns": 9}}
-    assert load_config(tree, overrides={"loop": {"max_turns": limit}}, environ={}).loop.max_turns is None
-
-
 def test_an_empty_variable_is_an_error_for_a_number_and_a_value_for_text() -> None:
     assert f"environment variable {_EMPLOYEES}: world.num_employees = ''" in _error(environ={_EMPLOYEES: ""})
     assert _company("") == ""
@@ -358,10 +289,6 @@ def test_a_bad_value_names_the_variable_and_the_setting(text: str) -> None:
     assert message.startswith(f"environment variable {_EMPLOYEES}: world.num_employees = ")
     assert "expected a whole number, 0 to 1_000" in message
     assert len(message) < 300
-
-
-def test_a_bad_value_is_an_error_also_where_a_stronger_place_replaces_it() -> None:
-    assert _EMPLOYEES in _error({"world": {"num_employees": 3}}, environ={_EMPLOYEES: "abc"})
 
 
 def test_variables_reach_every_kind_of_setting() -> None:
@@ -451,25 +378,6 @@ def test_what_a_configuration_holds_comes_from_it() -> None:
     assert origins["world.accrual"] == origins["world.num_clients"] == Origin("configuration", "reference")
 
 
-@pytest.mark.parametrize(
-    ("origin", "text"),
-    [
-        (_ARGUMENT, "argument"),
-        (Origin("configuration", "x"), "configuration x"),
-        (Origin("environment", "YCBENCH_X"), "environment variable YCBENCH_X"),
-        (Origin("file", "a/{b}.toml"), "a/{b}.toml"),
-        (Origin("preset", "default"), "preset default"),
-    ],
-)
-def test_an_origin_as_text_is_what_messages_call_it(origin: Origin, text: str) -> None:
-    assert str(origin) == text
-
-
-def test_what_cannot_be_loaded_has_no_origins_and_says_why() -> None:
-    with pytest.raises(ConfigError, match=r"argument: world\.num_clients = -1: expected"):
-        config_origins(overrides={"world": {"num_clients": -1}}, environ={})
-
-
 def _keys(table: dict[str, object], prefix: str = "") -> set[str]:
     parts = [
         _keys(each, f"{prefix}{name}.") if isinstance(each, dict) else {prefix + name} for name, each in table.items()
@@ -532,13 +440,6 @@ def test_an_unknown_key_is_refused_with_place_key_value_and_the_nearest_key(tree
     assert meant in message
 
 
-def test_an_unknown_key_of_a_parent_names_the_parent(tmp_path: Path) -> None:
-    parent, child = tmp_path / "parent.toml", tmp_path / "child.toml"
-    parent.write_text("[world]\nnum_employes = 3\n")
-    child.write_text('extends = "parent.toml"\n')
-    assert _error(child).startswith(f"{parent}: world.num_employes = 3")
-
-
 @pytest.mark.parametrize("key", ["world.num_employees", 3, None, "sim.start_date"])
 def test_a_dotted_or_non_text_key_is_no_way_into_a_table(key: object) -> None:
     assert "nest the tables" in _error({key: 3})
@@ -566,12 +467,6 @@ def test_a_distribution_lacks_no_parameter() -> None:
 def test_a_distribution_has_no_parameter_of_another_type() -> None:
     message = _error({"world": {"dist": {"domain_count": {"low": 1}}}})
     assert message == 'argument: world.dist.domain_count.low = 1.0: unknown key; type = "constant" has value'
-
-
-def test_an_illegal_parameter_is_not_reported_as_missing_too() -> None:
-    message = _error({"world": {"dist": {"required_qty": {"type": "uniform", "low": 0, "high": 3}}}})
-    assert "missing" not in message
-    assert "\n" not in message
 
 
 def test_settings_that_do_not_agree_name_the_place_of_each(tmp_path: Path) -> None:
@@ -612,11 +507,6 @@ def test_a_key_of_the_public_implementation_without_effect_warns_once(tmp_path: 
     assert f"{key} has no effect here" in str(caught[0].message)
     assert caught[0].filename == __file__
     assert attrs.evolve(config, name="default") == load_config(environ={})
-
-
-def test_keys_without_effect_are_accepted_from_the_environment_too() -> None:
-    with pytest.warns(ConfigWarning, match=r"WORK_HOURS_PER_DAY: world\.work_hours_per_day has no effect"):
-        load_config(environ={"YCBENCH_WORLD__WORK_HOURS_PER_DAY": "9.0"})
 
 
 def test_many_unknown_keys_are_counted_in_little_time(monkeypatch: pytest.MonkeyPatch) -> None:

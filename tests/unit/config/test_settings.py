@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ycbench_env.config import FIELDS, Config, Kind, Setting, Triangular, WorldConfig, load_config
+from ycbench_env.config import FIELDS, Config, Setting, Triangular, WorldConfig, load_config
 from ycbench_env.config.kinds import UnfitError, setting_of
-from ycbench_env.config.loading import AGREEMENTS, VARIABLES
+from ycbench_env.config.loading import VARIABLES
 from ycbench_env.config.settings import DERIVED, LEAVES, NO_EFFECT, TABLES
 from ycbench_env.errors import ConfigError
 from ycbench_env.testing.strategies import valid_configs
@@ -223,10 +223,6 @@ def test_a_configuration_made_by_hand_must_agree_with_itself() -> None:
         attrs.evolve(DEFAULT, world=attrs.evolve(DEFAULT.world, dist=dist))
 
 
-def test_every_agreement_names_known_settings() -> None:
-    assert {key for agreement in AGREEMENTS for key in agreement.keys} <= set(LEAVES)
-
-
 # -------------------------------------------------------------------------------------------------------------- derived
 
 
@@ -304,14 +300,6 @@ def test_equality_and_digest_do_not_depend_on_how_numbers_are_written() -> None:
     one, two = load_config(whole, environ={}), load_config(other, environ={})
     assert (one, hash(one), one.digest(), one.to_toml()) == (two, hash(two), two.digest(), two.to_toml())
     assert attrs.evolve(DEFAULT, world=attrs.evolve(DEFAULT.world, **whole["world"])) == one
-
-
-def test_a_configuration_cannot_be_changed() -> None:
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        DEFAULT.world.num_employees = 3  # pyright: ignore[reportAttributeAccessIssue] -- wrong on purpose
-    table = DEFAULT.to_dict()
-    table["world"]["dist"]["required_qty"]["low"] = 3
-    assert DEFAULT.to_dict() != table
 
 
 def test_every_setting_changes_the_digest_but_name_and_description() -> None:
@@ -414,7 +402,7 @@ def test_the_list_holds_every_value_of_a_configuration() -> None:
 def test_random_configurations_take_every_choice_and_do_without_clients_and_caps() -> None:
     seen: dict[str, set[object]] = {}
 
-    @settings(max_examples=40, database=None, derandomize=True, deadline=None)
+    @settings(max_examples=80, database=None, derandomize=True, deadline=None)
     @given(valid_configs())
     def look(config: Config) -> None:
         assert config.world.num_employees <= 12
@@ -426,7 +414,3 @@ def test_random_configurations_take_every_choice_and_do_without_clients_and_caps
         values = {True, False} if kind.type == "bool" else set(kind.words)
         assert values <= seen.get(key.removeprefix("world."), values)
     assert 0 in seen["num_clients"]
-
-
-def test_kinds_are_values() -> None:
-    assert Kind("int", 0, 3) == Kind("int", 0, 3) != Kind("int", 0, 4)

@@ -31,12 +31,6 @@ def test_a_state_cannot_be_changed_and_a_deep_copy_is_itself() -> None:
     assert copy.deepcopy({"state": state})["state"] is state
 
 
-def test_names_and_ids_are_made_from_numbers() -> None:
-    assert tiny_employee(12).name == "Emp_12"
-    assert tiny_task(2001).task_id == "Task-2001"
-    assert attrs.evolve(tiny_task(1), copy=2).task_id == "Task-1-2"
-
-
 def test_what_is_not_there_is_not_found() -> None:
     state = carried_out(tiny_state(), AcceptTask("Task-1"))
     with pytest.raises(KeyError, match="Nobody"):
