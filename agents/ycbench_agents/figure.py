@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import itertools
 import statistics
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ __all__ = [
     "figure_style",
     "funds_curve",
     "label_ends",
+    "labels_of",
     "line_looks",
     "plot_funds",
     "png_of",
@@ -89,17 +91,18 @@ def figure_style() -> Generator[None]:
 
 def svg_of(figure: Figure) -> bytes:
     """Return a figure as SVG: the same bytes for the same figure."""
-    buffer = io.BytesIO()
-    with figure_style():
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    return _saved(figure, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def png_of(figure: Figure, dpi: int = 200) -> bytes:
     """Return a figure as PNG with so many dots an inch: the same bytes for the same figure."""
+    return _saved(figure, format="png", dpi=dpi, metadata={"Software": None})
+
+
+@figure_style()
+def _saved(figure: Figure, **options: Any) -> bytes:  # noqa: ANN401 -- of savefig
     buffer = io.BytesIO()
-    with figure_style():
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    figure.savefig(buffer, **options)
     return buffer.getvalue()
 
 
@@ -113,6 +116,21 @@ def dollars(amount: float) -> str:
     unit, letter = next((each for each in _UNITS if size >= each[0]), (1.0, ""))
     digits = f"{size / unit:.3g}" if letter else f"{size:.0f}"
     return f"{_MINUS if amount < 0 and digits != '0' else ''}${digits}{letter}"
+
+
+def labels_of(names: Iterable[str], most: int = 30) -> dict[str, str]:
+    """Return printable labels of at most so many characters, no two alike: long names lose their middle.
+
+    >>> labels_of(["greedy", "a" * 20 + "b" * 20], most=9)
+    {'greedy': 'greedy', 'aaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbb': 'aaaa\u2026bbbb'}
+    """
+    labels: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        text = printable(name)
+        short = text if len(text) <= most else f"{text[: most // 2]}\u2026{text[len(text) - (most - 1) // 2 :]}"
+        numbered = (f"{short} ({number})" for number in itertools.count(2))
+        labels[name] = next(label for label in itertools.chain([short], numbered) if label not in labels.values())
+    return labels
 
 
 def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -143,6 +161,7 @@ def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float 
             middle = max(middle, (count - 1) * gap / 2)
         groups.append((middle, count))
     heights = [middle + (i - (count - 1) / 2) * gap for middle, count in groups for i in range(count)]
+    line = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
     for (_, text, colour), end, height in zip(ordered, ends, heights, strict=True):
         axes.annotate(
             text,
@@ -150,14 +169,7 @@ def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float 
             (1.06, height),
             xycoords="axes fraction",
             textcoords="axes fraction",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 1,
-                "relpos": (0, 0.5),
-            },
+            arrowprops={**line, "color": colour},
             color=colour,
             va="center",
             annotation_clip=False,
@@ -197,6 +209,7 @@ def funds_curve(trajectory: Trajectory, preset: str, policy: str) -> FundsCurve:
     )
 
 
+@figure_style()
 def plot_funds(curves_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | None = None) -> Axes:
     """Draw funds over time: a colour for each label, a line for each curve, a cross at each bankruptcy.
 
@@ -207,34 +220,44 @@ def plot_funds(curves_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | N
     Returns:
         The axes, for a title and other additions.
     """
-    with figure_style():
-        axes = Figure(figsize=(7, 3.6)).subplots() if ax is None else ax
-        curves = [curve for some in curves_by_label.values() for curve in some]
-        looks, labels = line_looks(curves_by_label), list[tuple[float, str, str]]()
-        for label, some in curves_by_label.items():
-            colour, dashes = looks[label]
-            for curve in some:  # funds stay as they are until something happens, so the line is a staircase
-                times = np.asarray(curve.times, dtype="datetime64[us]")
-                axes.step(times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
-                if curve.bankrupt:
-                    axes.plot(times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
-            if some:
-                final = statistics.median(curve.funds_dollars[-1] for curve in some)
-                labels.append((final, f"{_cut(label)}  {_outcome(some, final)}", colour))
-        start = {curve.funds_dollars[0] for curve in curves}
-        if len(start) == 1:
-            axes.axhline(start.pop(), color=GREY, linewidth=0.9, linestyle="dashed")
-        highest = max((max(curve.funds_dollars) for curve in curves), default=1.0)
-        lowest = min((min(curve.funds_dollars) for curve in curves), default=0.0)
-        axes.set_ylim(min(lowest, 0) - 0.04 * highest, 1.05 * max(highest, 1))
-        axes.margins(x=0)
-        axes.xaxis.set_major_locator(locator := MonthLocator(interval=1 + _months(curves) // 9))
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
-        axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
-        label_ends(axes, labels)
+    axes = Figure(figsize=(7, 3.6)).subplots() if ax is None else ax
+    curves = [curve for some in curves_by_label.values() for curve in some]
+    looks, names, ends = line_looks(curves_by_label), labels_of(curves_by_label, 24), list[tuple[float, str, str]]()
+    for label, some in curves_by_label.items():
+        colour, dashes = looks[label]
+        for curve in some:  # funds stay as they are until something happens, so the line is a staircase
+            times = np.asarray(curve.times, dtype="datetime64[us]")
+            axes.step(times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
+            if curve.bankrupt:
+                axes.plot(times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
+        if some:
+            final = statistics.median(curve.funds_dollars[-1] for curve in some)
+            ends.append((final, f"{names[label]}  {_outcome(some, final)}", colour))
+    start = {curve.funds_dollars[0] for curve in curves}
+    if len(start) == 1:
+        axes.axhline(start.pop(), color=GREY, linewidth=0.9, linestyle="dashed")
+    highest = max((max(curve.funds_dollars) for curve in curves), default=1.0)
+    lowest = min((min(curve.funds_dollars) for curve in curves), default=0.0)
+    axes.set_ylim(min(lowest, 0) - 0.04 * highest, 1.05 * max(highest, 1))
+    axes.margins(x=0)
+    times = [time for curve in curves for time in (curve.times[0], curve.times[-1])]
+    months = (max(times) - min(times)).days // 30 if times else 0
+    axes.xaxis.set_major_locator(locator := MonthLocator(interval=1 + months // 9))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
+    label_ends(axes, ends)
     return axes
 
 
+def _outcome(curves: Sequence[FundsCurve], final: float) -> str:
+    bankrupt, count = sum(curve.bankrupt for curve in curves), len(curves)
+    if bankrupt == count:
+        return "bankrupt" if count == 1 else f"all {count} bankrupt"
+    amount = f"median {dollars(final)}" if count > 1 else dollars(final)
+    return f"{amount}, {bankrupt} of {count} bankrupt" if bankrupt else amount
+
+
+@figure_style()
 def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
     """Draw a panel for each preset, all to one scale, write them as PNG and return the path.
 
@@ -246,35 +269,14 @@ def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
         FileError: It cannot be written.
     """
     found = list(curves)
-    presets, labels = dict.fromkeys(each.preset for each in found), dict.fromkeys(each.label for each in found)
-    with figure_style():
-        figure = Figure(figsize=(max(7.5, 5.6 * len(presets)), 3.4))
-        panels = figure.subplots(1, len(presets), squeeze=False)[0]
-        for axes, preset in zip(panels, presets, strict=True):
-            here = [curve for curve in found if curve.preset == preset]
-            plot_funds({label: [curve for curve in here if curve.label == label] for label in labels}, axes)
-            axes.set_title(f"Preset {_cut(preset)}" if preset else "Funds")
-        low, high = zip(*(axes.get_ylim() for axes in panels), strict=True)
-        for axes in panels:
-            axes.set_ylim(min(low), max(high))
+    presets, labels = labels_of((each.preset for each in found), 24), dict.fromkeys(each.label for each in found)
+    figure = Figure(figsize=(max(7.5, 5.6 * len(presets)), 3.4))
+    panels = figure.subplots(1, len(presets), squeeze=False)[0]
+    for axes, (preset, name) in zip(panels, presets.items(), strict=True):
+        plot_funds({each: [c for c in found if (c.preset, c.label) == (preset, each)] for each in labels}, axes)
+        axes.set_title(f"Preset {name}" if preset else "Funds")
+    low, high = zip(*(axes.get_ylim() for axes in panels), strict=True)
+    for axes in panels:
+        axes.set_ylim(min(low), max(high))
     write_file(path, png_of(figure, dpi=110))
     return Path(path)
-
-
-def _outcome(curves: Sequence[FundsCurve], final: float) -> str:
-    bankrupt, count = sum(curve.bankrupt for curve in curves), len(curves)
-    if bankrupt == count:
-        return "bankrupt" if count == 1 else f"all {count} bankrupt"
-    amount = f"median {dollars(final)}" if count > 1 else dollars(final)
-    return f"{amount}, {bankrupt} of {count} bankrupt" if bankrupt else amount
-
-
-def _cut(text: str, most: int = 24) -> str:
-    shown = printable(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}\u2026"
-
-
-def _months(curves: Sequence[FundsCurve]) -> int:
-    if not curves:
-        return 12
-    return (max(curve.times[-1] for curve in curves) - min(curve.times[0] for curve in curves)).days // 30

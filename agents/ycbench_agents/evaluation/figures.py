@@ -20,8 +20,7 @@ from matplotlib.figure import Figure
 from ycbench_agents.evaluation.failures import FAILURE_CAUSES
 from ycbench_agents.evaluation.published import PublishedModel
 from ycbench_agents.evaluation.tables import seed_values
-from ycbench_agents.figure import COLOURS, GREY, INK, dollars, figure_style, label_ends, line_looks
-from ycbench_env.text import printable
+from ycbench_agents.figure import COLOURS, GREY, INK, dollars, figure_style, label_ends, labels_of, line_looks
 
 __all__ = [
     "FIGURES",
@@ -35,85 +34,68 @@ __all__ = [
     "funds_by_context",
     "funds_by_month",
     "funds_by_seed",
-    "labels_of",
     "revenue_per_dollar",
     "story",
     "trusted_successes",
 ]
 
 _ACROSS: Final = 3  # panels beside each other
-_ROW: Final = 0.28  # inches of a row of bars or cells
 _ROOT_FROM: Final = 5  # times the starting capital, from which funds are drawn to a square-root scale
+_RUN: Final = ["policy", "seed", "repeat"]
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
-def labels_of(names: Iterable[str], most: int = 30) -> dict[str, str]:
-    """Return printable labels of at most so many characters, no two alike: long names lose their middle.
-
-    >>> labels_of(["greedy", "a" * 20 + "b" * 20], most=9)
-    {'greedy': 'greedy', 'aaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbb': 'aaaa\u2026bbbb'}
-    """
-    labels: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        text = printable(name)
-        short = text if len(text) <= most else f"{text[: most // 2]}\u2026{text[len(text) - (most - 1) // 2 :]}"
-        number = 1
-        while (label := short if number == 1 else f"{short} ({number})") in labels.values():
-            number += 1
-        labels[name] = label
-    return labels
 
 
 # ---------------------------------------------------------------- funds
 
 
+@figure_style()
 def funds_by_month(months: pd.DataFrame) -> Figure:
     """Draw mean funds by month, a line a policy (figure 2); a bankrupt company has 0 from its end on.
 
     Args:
         months: ``metrics_table(runs, "months")``.
     """
-    with figure_style():
-        figure = Figure(figsize=(6.4, 3.6))
-        axes = figure.subplots()
-        curves = _curves(months)
-        _draw_funds(axes, curves, _funds_limit(curves), label=True)
+    figure = Figure(figsize=(6.4, 3.6))
+    axes, curves = figure.subplots(), _curves(months)
+    looks, names = line_looks(curves.columns), labels_of(curves.columns)
+    _draw_funds(axes, curves, looks, _funds_limit(curves))
+    last = curves.iloc[-1]
+    label_ends(axes, [(last[p], f"{names[p]}  {dollars(last[p])}", looks[p][0]) for p in curves.columns])
     return figure
 
 
+@figure_style()
 def funds_by_seed(months: pd.DataFrame) -> Figure:
     """Draw funds by month in a panel a seed, means over repeats, all to one scale (figure 8).
 
     Args:
         months: ``metrics_table(runs, "months")``.
     """
-    seeds = months["seed"].unique().tolist()
-    across = min(_ACROSS, len(seeds))
-    down = -(-len(seeds) // across)
-    with figure_style():
-        figure = Figure(figsize=(2.3 * across, 1.9 * down + 0.5))
-        panels = list(figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).flat)
-        by_seed = {seed: _curves(months[months["seed"] == seed]) for seed in seeds}
-        limit = max(map(_funds_limit, by_seed.values()))
-        looks = line_looks(months["policy"])
-        for axes, seed in zip(panels, seeds, strict=False):
-            _draw_funds(axes, by_seed[seed], limit, looks=looks)
-            axes.set_title(f"Seed {printable(seed)[:14]}")
-            axes.label_outer()
-        for axes in panels[len(seeds) :]:
-            axes.set_axis_off()
-        names = labels_of(looks)
-        handles = [figure.axes[0].plot([], [], color=c, linestyle=d, label=names[p])[0] for p, (c, d) in looks.items()]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)))
+    curves = {seed: _curves(months[months["seed"] == seed]) for seed in months["seed"].unique()}
+    limit = max(map(_funds_limit, curves.values()))
+    looks, titles = line_looks(months["policy"]), labels_of(curves, 14)
+    across = min(_ACROSS, len(curves))
+    down = -(-len(curves) // across)
+    figure = Figure(figsize=(2.3 * across, 1.9 * down + 0.5))
+    panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).flat
+    for axes, seed in zip(panels, curves, strict=False):
+        _draw_funds(axes, curves[seed], looks, limit)
+        axes.set_title(f"Seed {titles[seed]}")
+        axes.label_outer()
+    for axes in panels[len(curves) :]:
+        axes.set_axis_off()
+    figure.axes[0].set_xlim(0, max(1, int(months["month"].max())))
+    names = labels_of(looks)
+    handles = [figure.axes[0].plot([], [], color=c, linestyle=d, label=names[p])[0] for p, (c, d) in looks.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)))
     return figure
 
 
 def _curves(months: pd.DataFrame) -> pd.DataFrame:
     """Return mean funds in dollars: a row a month, a column a policy, bankrupt companies at 0 after their end."""
-    dense = months.assign(funds=months["funds_cents"].clip(lower=0).astype(float) / 100).pivot_table(
-        index="month", columns=["policy", "seed", "repeat"], values="funds"
-    )
-    ends = months.groupby(["policy", "seed", "repeat"])["funds_cents"].last()
+    funds = months["funds_cents"].clip(lower=0).astype(float) / 100
+    dense = months.assign(funds=funds).pivot_table(index="month", columns=_RUN, values="funds")
+    ends = months.groupby(_RUN)["funds_cents"].last()
     dense = dense.ffill().mask(dense.isna() & (ends < 0).reindex(dense.columns).to_numpy(), 0.0)
     means = dense.T.groupby(["policy", "seed"]).mean().groupby("policy").mean().T
     return means[months["policy"].unique().tolist()]
@@ -123,16 +105,7 @@ def _funds_limit(curves: pd.DataFrame) -> float:
     return max(1.0, float(curves.to_numpy().max())) * 1.05
 
 
-def _draw_funds(
-    axes: Axes,
-    curves: pd.DataFrame,
-    limit: float,
-    *,
-    looks: Mapping[str, tuple[str, str]] | None = None,
-    label: bool = False,
-) -> None:
-    looks = looks or line_looks(curves.columns)
-    names = labels_of(curves.columns)
+def _draw_funds(axes: Axes, curves: pd.DataFrame, looks: Mapping[str, tuple[str, str]], limit: float) -> None:
     start = float(curves.iloc[0].max())
     if limit > _ROOT_FROM * start:
         _root_scale(axes, limit)
@@ -142,23 +115,23 @@ def _draw_funds(
         colour, dashes = looks[policy]
         axes.plot(curves.index, curves[policy], color=colour, linestyle=dashes, clip_on=False)
     axes.set_xlim(0, max(1, int(curves.index.max())))
+    axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("Month")
     axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
-    if label:
-        last = curves.iloc[-1]
-        label_ends(axes, [(last[p], f"{names[p]}  {dollars(last[p])}", looks[p][0]) for p in curves.columns])
 
 
 def _root_scale(axes: Axes, limit: float) -> None:
     """Draw to a square-root scale, so that small and large funds can be seen in one figure."""
     axes.set_yscale("function", functions=(lambda y: np.sqrt(np.maximum(y, 0)), np.square))
-    steps = [0.0, *(base * 10.0**power for power in range(4, 12) for base in (1, 2.5, 5))]
     ticks = [0.0]
-    for step in steps[1:]:
+    for step in (base * 10.0**power for power in range(4, 12) for base in (1, 2.5, 5)):
         if step <= limit and np.sqrt(step / limit) - np.sqrt(ticks[-1] / limit) >= 0.1:  # noqa: PLR2004 -- room
             ticks.append(step)
     axes.set_yticks(ticks)
     axes.set_ylabel("square-root scale")
+
+
+# ---------------------------------------------------------------- bars
 
 
 def final_funds(episodes: pd.DataFrame) -> Figure:
@@ -178,16 +151,25 @@ def trusted_successes(episodes: pd.DataFrame) -> Figure:
     return _bars(seed_values(episodes, "trusted_success_fraction"), "{:.0%}".format)
 
 
+@figure_style()
 def adversarial_share(episodes: pd.DataFrame) -> Figure:
     """Draw the share of accepted tasks of adversarial clients, and their share of the market (figure 4a)."""
     figure = _bars(seed_values(episodes, "adversarial_fraction"), "{:.0%}".format)
-    with figure_style():
-        share = float(seed_values(episodes, "market_adversarial_fraction").mean())
-        figure.axes[0].axvline(share, color=INK, linewidth=1, linestyle="dashed", label=f"market {share:.0%}")
-        figure.legend(loc="outside lower right")
+    share = float(seed_values(episodes, "market_adversarial_fraction").mean())
+    figure.axes[0].axvline(share, color=INK, linewidth=1, linestyle="dashed", label=f"market {share:.0%}")
+    figure.legend(loc="outside lower right")
     return figure
 
 
+def _rows(count: int, room: float) -> tuple[Figure, Axes]:
+    """Return a new figure with a row for each policy, and so many inches below and above."""
+    figure = Figure(figsize=(6.4, room + 0.28 * count))
+    axes = figure.subplots()
+    axes.grid(visible=False)
+    return figure, axes
+
+
+@figure_style()
 def _bars(values: pd.Series, show: Callable[[float], str], bounds: frozenset[str] = frozenset()) -> Figure:
     """Draw a bar a policy, the mean over seeds, with its value and a dot a seed.
 
@@ -196,58 +178,48 @@ def _bars(values: pd.Series, show: Callable[[float], str], bounds: frozenset[str
         show: Makes the text of a value.
         bounds: Policies whose values are upper bounds.
     """
-    policies = values.index.get_level_values("policy").unique().tolist()
-    names = labels_of(policies)
-    with figure_style():
-        figure = Figure(figsize=(6.4, 0.8 + _ROW * len(policies)))
-        axes = figure.subplots()
-        axes.grid(visible=False)
-        largest = max(float(values.max()), 1e-9)
-        for row, policy in enumerate(policies):
-            some = values.loc[policy]
-            mean = float(some.mean())
-            is_bound = policy in bounds
-            bar = axes.barh(row, mean, color=COLOURS[0], alpha=0.35 if is_bound else 0.75, height=0.66)
-            if is_bound:
-                bar[0].set_hatch("///")
-            axes.plot(some, np.full(len(some), row), "o", color=INK, ms=3, clip_on=False)
-            text = f"\u2264 {show(mean)}" if is_bound else show(mean)
-            axes.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
-        axes.set_yticks(range(len(policies)), [names[policy] for policy in policies])
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1.02 * largest)
-        axes.locator_params(axis="x", nbins=5)
-        axes.xaxis.set_major_formatter(lambda value, _: show(value))
+    names = labels_of(values.index.get_level_values("policy"))
+    figure, axes = _rows(len(names), 0.8)
+    for row, policy in enumerate(names):
+        some = values.loc[policy]
+        mean, is_bound = float(some.mean()), policy in bounds
+        bar = axes.barh(row, mean, color=COLOURS[0], alpha=0.35 if is_bound else 0.75, height=0.66)
+        if is_bound:
+            bar[0].set_hatch("///")
+        axes.plot(some, np.full(len(some), row), "o", color=INK, ms=3, clip_on=False)
+        text = f"\u2264 {show(mean)}" if is_bound else show(mean)
+        axes.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", annotation_clip=False)
+    axes.set_yticks(range(len(names)), list(names.values()))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.02 * max(float(values.max()), 1e-9))
+    axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_formatter(lambda value, _: show(value))
     return figure
 
 
-# ---------------------------------------------------------------- clients, failures, commands
-
-
+@figure_style()
 def failure_causes(episodes: pd.DataFrame) -> Figure:
     """Draw why tasks failed, as shares of all failed tasks of a policy (figure 5a)."""
     counts = episodes.groupby("policy", sort=False)[[f"failed_{cause}" for cause in FAILURE_CAUSES]].sum()
     counts = counts[counts.sum(axis=1) > 0].astype(float)
-    names = labels_of(counts.index)
-    with figure_style():
-        figure = Figure(figsize=(6.4, 1.1 + _ROW * len(counts)))
-        axes = figure.subplots()
-        axes.grid(visible=False)
-        left = np.zeros(len(counts))
-        totals = counts.sum(axis=1).to_numpy()
-        for cause, colour in zip(FAILURE_CAUSES, COLOURS, strict=False):
-            shares = counts[f"failed_{cause}"].to_numpy() / totals
-            title = cause.replace("_", " ")
-            axes.barh(range(len(counts)), shares, left=left, color=colour, edgecolor="white", height=0.7, label=title)
-            left += shares
-        for row, total in enumerate(totals):
-            axes.annotate(f"{total:.0f} tasks", (1.01, row), va="center", annotation_clip=False)
-        axes.set_yticks(range(len(counts)), [names[policy] for policy in counts.index])
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1)
-        axes.xaxis.set_major_formatter("{x:.0%}")
-        figure.legend(loc="outside lower center", ncols=3)
+    rows, totals = range(len(counts)), counts.sum(axis=1).to_numpy()
+    figure, axes = _rows(len(counts), 1.1)
+    left = np.zeros(len(counts))
+    for cause, colour in zip(FAILURE_CAUSES, COLOURS, strict=False):
+        shares = counts[f"failed_{cause}"].to_numpy() / totals
+        axes.barh(rows, shares, left=left, color=colour, edgecolor="white", height=0.7, label=cause.replace("_", " "))
+        left += shares
+    for row, total in enumerate(totals):
+        axes.annotate(f"{total:.0f} tasks", (1.01, row), va="center", annotation_clip=False)
+    axes.set_yticks(rows, list(labels_of(counts.index).values()))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
+
+
+# ---------------------------------------------------------------- grids
 
 
 def final_trust(clients: pd.DataFrame) -> Figure:
@@ -258,9 +230,8 @@ def final_trust(clients: pd.DataFrame) -> Figure:
     Args:
         clients: ``metrics_table(runs, "clients")``.
     """
-    keys = ["policy", "seed", "repeat"]
     ordered = clients.sort_values("is_adversarial", kind="stable")
-    place = (ordered.groupby([*keys, "is_adversarial"]).cumcount() + 1).astype(str)
+    place = (ordered.groupby([*_RUN, "is_adversarial"]).cumcount() + 1).astype(str)
     title = ordered["is_adversarial"].map({True: "adv. ", False: "client "}).astype(str) + place
     trust = ordered.assign(title=title, trust=ordered["final_trust_milli"].astype(float) / 1000)
     grid = trust.pivot_table(index="policy", columns="title", values="trust", sort=False)
@@ -272,11 +243,9 @@ def client_policy(episodes: pd.DataFrame) -> Figure:
     """Draw whether notes named clients to work with (select), to avoid (avoid), both or none, by seed (figure 4b)."""
     named = episodes[episodes["client_policy"].notna()]
     kinds = ("none", "avoid", "select", "both")
-    level = named["client_policy"].map({kind: float(place) for place, kind in enumerate(kinds)})
-    grid = named.assign(level=level.astype(float)).pivot_table(
-        index="policy", columns="seed", values="level", sort=False, aggfunc="max"
-    )
-    grid.columns = [f"seed {printable(seed)[:14]}" for seed in grid.columns]
+    level = named["client_policy"].map({kind: place for place, kind in enumerate(kinds)}).astype(float)
+    grid = named.assign(level=level).pivot_table("level", "policy", "seed", sort=False, aggfunc="max")
+    grid.columns = [f"seed {title}" for title in labels_of(grid.columns, 14).values()]
     return _grid(grid, lambda value: kinds[round(value)], highest=len(kinds) - 1)
 
 
@@ -293,6 +262,7 @@ def calls(counts: pd.DataFrame) -> Figure:
     return _grid(grid.loc[order].T, "{:,.0f}".format, root=True)
 
 
+@figure_style()
 def _grid(
     grid: pd.DataFrame, show: Callable[[float], str], *, highest: float | None = None, root: bool = False
 ) -> Figure:
@@ -301,20 +271,22 @@ def _grid(
     values = grid.to_numpy(dtype=float)
     shades = np.sqrt(values) if root else values
     most = highest or max(float(np.nanmax(shades)), 1e-9)
-    with figure_style():
-        figure = Figure(figsize=(6.4, 1.2 + _ROW * len(grid)))
-        axes = figure.subplots()
-        axes.grid(visible=False)
-        axes.imshow(np.nan_to_num(shades), cmap="Blues", vmin=0, vmax=1.3 * most, aspect="auto")
-        for (row, column), value in np.ndenumerate(values):
-            if not np.isnan(value):
-                axes.text(column, row, show(value), ha="center", va="center", size=8)
-        axes.set_yticks(range(len(grid)), list(rows.values()))
-        axes.set_xticks(range(len(grid.columns)), list(columns.values()), rotation=30, ha="right")
-        axes.tick_params(length=0)
+    figure, axes = _rows(len(grid), 1.2)
+    # The darkest shade is one on which ink can be read.
+    axes.imshow(np.nan_to_num(shades), cmap="Blues", vmin=0, vmax=1.6 * most, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            axes.text(column, row, show(value), ha="center", va="center", size=8)
+    axes.set_yticks(range(len(rows)), list(rows.values()))
+    axes.set_xticks(range(len(columns)), list(columns.values()), rotation=30, ha="right")
+    axes.tick_params(length=0)
     return figure
 
 
+# ---------------------------------------------------------------- lines over turns kept
+
+
+@figure_style()
 def funds_by_context(episodes: pd.DataFrame) -> Figure:
     """Draw the score against the number of turns kept in context, a line a model (figure 10).
 
@@ -323,20 +295,19 @@ def funds_by_context(episodes: pd.DataFrame) -> Figure:
     """
     scores = seed_values(episodes.assign(value=episodes["score_cents"] / 100), "value").groupby("policy").mean()
     rows = episodes.drop_duplicates("policy").set_index("policy")[["line", "keep_turns"]].assign(score=scores).dropna()
-    names = labels_of(rows["line"])
-    with figure_style():
-        figure = Figure(figsize=(6.4, 3.2))
-        axes = figure.subplots()
-        labels: list[tuple[float, str, str]] = []
-        for line, (colour, dashes) in line_looks(rows["line"]).items():
-            points = rows[rows["line"] == line].sort_values("keep_turns")
-            axes.plot(points["keep_turns"].astype(float), points["score"], "o", color=colour, linestyle=dashes, ms=4)
-            labels.append((float(points["score"].iloc[-1]), names[line], colour))
-        axes.set_xticks(sorted(set(rows["keep_turns"].astype(int))))
-        axes.set_xlabel("Turns kept in context")
-        axes.set_ylim(0, max(1.0, float(rows["score"].max())) * 1.05)
-        axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
-        label_ends(axes, labels)
+    looks, names = line_looks(rows["line"]), labels_of(rows["line"])
+    figure = Figure(figsize=(6.4, 3.2))
+    axes = figure.subplots()
+    ends: list[tuple[float, str, str]] = []
+    for line, points in rows.sort_values("keep_turns").groupby("line", sort=False):
+        colour, dashes = looks[str(line)]
+        axes.plot(points["keep_turns"].astype(float), points["score"], "o", color=colour, linestyle=dashes, ms=4)
+        ends.append((float(points["score"].iloc[-1]), names[str(line)], colour))
+    axes.set_xticks(sorted(set(rows["keep_turns"].astype(int))))
+    axes.set_xlabel("Turns kept in context")
+    axes.set_ylim(0, max(1.0, float(rows["score"].max())) * 1.05)
+    axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
+    label_ends(axes, ends)
     return figure
 
 
@@ -455,6 +426,7 @@ FIGURES: Final[Sequence[FigurePlan]] = (
 # ---------------------------------------------------------------- the picture of the README
 
 
+@figure_style()
 def story(
     ours: Mapping[str, Sequence[float]], published: Iterable[PublishedModel], bound_dollars: float, title: str
 ) -> Figure:
@@ -466,25 +438,23 @@ def story(
         bound_dollars: Upper bound of the final funds.
         title: Title of the figure.
     """
-    colours = dict(zip(ours, (COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3]), strict=False))
-    with figure_style():
-        figure = Figure(figsize=(9.2, 6.2))
-        axes = figure.subplots()
-        top = 1.04 * bound_dollars
-        _root_scale(axes, top)
-        axes.set_ylim(0, top)
-        axes.axhline(bound_dollars, color=INK, linewidth=1.2, linestyle="dashed")
-        labels = [(bound_dollars, f"upper bound  {dollars(bound_dollars)}", INK)]
-        for model in published:
-            axes.plot(range(12), model.funds_usd, color="#9aa5ae", linewidth=1)
-            labels.append((model.funds_usd[-1], f"{model.name}  {dollars(model.funds_usd[-1])}", GREY))
-        for name, funds in ours.items():
-            axes.plot(range(12), funds, color=colours[name], linewidth=2.4, clip_on=False)
-            labels.append((funds[-1], f"{name}  {dollars(funds[-1])}", colours[name]))
-        mpl.rcParams["font.size"] = 8
-        label_ends(axes, labels, gap=0.028)
-        axes.set_xlim(0, 11)
-        axes.set_xticks(range(12), _MONTHS)
-        axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
-        axes.set_title(title)
+    figure = Figure(figsize=(9.2, 6.2))
+    axes = figure.subplots()
+    top = 1.04 * bound_dollars
+    _root_scale(axes, top)
+    axes.set_ylim(0, top)
+    axes.axhline(bound_dollars, color=INK, linewidth=1.2, linestyle="dashed")
+    labels = [(bound_dollars, f"upper bound  {dollars(bound_dollars)}", INK)]
+    for model in published:
+        axes.plot(range(12), model.funds_usd, color="#9aa5ae", linewidth=1)
+        labels.append((model.funds_usd[-1], f"{model.name}  {dollars(model.funds_usd[-1])}", GREY))
+    for (name, funds), colour in zip(ours.items(), COLOURS, strict=False):
+        axes.plot(range(12), funds, color=colour, linewidth=2.4, clip_on=False)
+        labels.append((funds[-1], f"{name}  {dollars(funds[-1])}", colour))
+    mpl.rcParams["font.size"] = 8
+    label_ends(axes, labels, gap=0.028)
+    axes.set_xlim(0, 11)
+    axes.set_xticks(range(12), _MONTHS)
+    axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
+    axes.set_title(title)
     return figure

@@ -490,27 +490,21 @@ class LeaderboardRow:
 
 
 def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
-    """Return a row for each policy and configuration: by configuration, complete ones first, the best score first."""
+    """Return a row for each configuration and policy, by score with failures as 0, those with missing episodes last."""
     groups: dict[tuple[str, str], list[Episode]] = {}
     for episode in evaluation.episodes:
         groups.setdefault((episode.key.preset, episode.key.policy), []).append(episode)
     presets = [preset.label for preset in evaluation.suite.presets]
-    rows = [
+
+    def place(row: LeaderboardRow) -> tuple[int, bool, bool, int, str]:
+        score = row.score_failed_as_zero_cents
+        return presets.index(row.preset), row.missing > 0, score is None, -(score or 0), row.policy
+
+    rows = (
         _row(policy, preset, episodes, evaluation.model(policy, preset))
         for (preset, policy), episodes in groups.items()
-    ]
-    return tuple(
-        sorted(
-            rows,
-            key=lambda row: (
-                presets.index(row.preset),
-                not row.is_complete,
-                row.score_cents is None,
-                -(row.score_cents or 0),
-                row.policy,
-            ),
-        )
     )
+    return tuple(sorted(rows, key=place))
 
 
 def _row(policy: str, preset: str, episodes: Sequence[Episode], model: str | None) -> LeaderboardRow:

@@ -14,7 +14,6 @@ from typing import Final, Literal, TypeVar
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from ycbench_env.errors import MissingExtraError
 
@@ -85,25 +84,17 @@ class SignFlipTest:
         p: Share of all sign flips whose mean is at least as far from 0 as the observed one; None without a difference.
         floor: The smallest p that these differences can have: ``2 / 2**k`` of k differences other than 0, 1 if all are
             0; of random flips at least ``1 / 10_000``. None without a difference.
-        method: ``exact`` or ``random``; ``none`` without a difference.
+        method: Whether all flips were counted, or random ones.
     """
 
     p: float | None
     floor: float | None
-    method: Literal["exact", "random", "none"]
+    method: Literal["exact", "random"] = "exact"
 
 
 @attrs.frozen
 class Summary:
-    """Values of seeds in numbers, each in the unit of the values.
-
-    Args:
-        n: Number of values.
-        mean: Mean; None without values, as is the median.
-        median: Median.
-        deviation: Standard deviation (n - 1); None of fewer than two values.
-        interval: Interval of the mean, see ``mean_interval``.
-    """
+    """Summary of values, in their unit: number, mean, median, standard deviation (n - 1), interval of the mean."""
 
     n: int
     mean: float | None
@@ -151,26 +142,22 @@ def bca_interval(values: Sequence[float]) -> Interval:
 
     It is undefined for fewer than two values, and has width 0 if all are equal.
     """
-    numbers = sorted(map(float, values))
-    if len(numbers) < 2 or numbers[0] == numbers[-1]:  # noqa: PLR2004 -- a spread takes two
-        return attrs.evolve(student_interval(numbers), method="bca")
-    lowest, width = numbers[0], numbers[-1] - numbers[0]
+    numbers = np.sort(np.asarray(values, dtype=np.float64))
+    if numbers.size < 2 or numbers[0] == numbers[-1]:  # noqa: PLR2004 -- a spread takes two
+        return attrs.evolve(student_interval(numbers.tolist()), method="bca")
+    lowest, width = float(numbers[0]), float(numbers[-1] - numbers[0])
     ends = stats.bootstrap(
-        ((np.asarray(numbers) - lowest) / width,),
-        _rounded_mean,
+        ((numbers - lowest) / width,),
+        # Rounded: a resample that is the sample in another order must tie with it, whatever the last digit of its sum.
+        lambda sample, axis: np.round(sample.mean(axis=axis), 14),
         vectorized=True,
         n_resamples=_RESAMPLES,
-        batch=max(1, _NUMBERS_AT_ONCE // len(numbers)),
+        batch=max(1, _NUMBERS_AT_ONCE // numbers.size),
         confidence_level=CONFIDENCE,
         method="BCa",
         rng=np.random.default_rng(_RANDOM_SEED),
     ).confidence_interval
     return Interval(lowest + width * float(ends.low), lowest + width * float(ends.high), "bca")
-
-
-def _rounded_mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    # A resample that is the sample in another order must tie with it, though its sum may differ in the last digit.
-    return np.round(values.mean(axis=axis), 14)
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
@@ -210,11 +197,7 @@ def summarise(values: Sequence[float]) -> Summary:
 
 
 def within_deviation(repeats: Sequence[Sequence[float]]) -> float | None:
-    """Return the standard deviation within a seed, pooled over seeds; None if no seed has two values.
-
-    Args:
-        repeats: Values of each seed's repeats.
-    """
+    """Return the standard deviation of the repeats of a seed, pooled over seeds; None if no seed has two values."""
     several = [values for values in repeats if len(values) > 1]
     freedom = sum(len(values) - 1 for values in several)
     return math.sqrt(sum(variance(each) * (len(each) - 1) for each in several) / freedom) if freedom else None
@@ -230,34 +213,29 @@ def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
         differences: One a seed; their order does not matter.
     """
     if not differences:
-        return SignFlipTest(None, None, "none")
+        return SignFlipTest(None, None)
     others = np.sort(np.asarray([value for value in differences if value], dtype=np.float64))
-    floor = 2.0 ** (1 - others.size) if others.size else 1.0  # a tie has no sign to flip
-    sizes = np.abs(others)
-    if others.size and sizes.min() == sizes.max():  # a binomial count, McNemar's test for differences of 0 and 1
-        p = float(stats.binomtest(int((others > 0).sum()), others.size).pvalue)
-        return SignFlipTest(p, floor, "exact")
-    if others.size > EXACT_LIMIT:
-        return SignFlipTest(_random_p(others), max(floor, 1 / (_RESAMPLES + 1)), "random")
+    sizes, count = np.abs(others), others.size
+    floor = 2.0 ** (1 - count) if count else 1.0  # a tie has no sign to flip
+    if count and sizes.min() == sizes.max():  # a binomial count, McNemar's test for differences of 0 and 1
+        return SignFlipTest(float(stats.binomtest(int((others > 0).sum()), count).pvalue), floor)
+    if count > EXACT_LIMIT:
+        test = stats.permutation_test(
+            (others / sizes.max(),),
+            lambda values, axis: np.abs(values.mean(axis=axis)),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=_RESAMPLES,
+            batch=max(1, _NUMBERS_AT_ONCE // count),
+            alternative="greater",
+            rng=np.random.default_rng(_RANDOM_SEED),
+        )
+        return SignFlipTest(float(test.pvalue), max(floor, 1 / (_RESAMPLES + 1)), "random")
     sums = np.zeros(1)
     for size in sizes:
         sums = np.concatenate([sums + size, sums - size])
     reached = np.abs(sums) >= abs(float(others.sum())) - _TIE * float(sizes.sum())
-    return SignFlipTest(float(reached.mean()), floor, "exact")
-
-
-def _random_p(differences: NDArray[np.float64]) -> float:
-    test = stats.permutation_test(
-        (differences / np.abs(differences).max(),),
-        lambda values, axis: np.abs(values.mean(axis=axis)),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=_RESAMPLES,
-        batch=max(1, _NUMBERS_AT_ONCE // differences.size),
-        alternative="greater",
-        rng=np.random.default_rng(_RANDOM_SEED),
-    )
-    return float(test.pvalue)
+    return SignFlipTest(float(reached.mean()), floor)
 
 
 def pairs_needed(p: float) -> int:
@@ -281,12 +259,7 @@ def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
 
 
 def compare(candidate: pd.Series, baseline: pd.Series) -> Comparison:
-    """Return a candidate held against a baseline on the seeds that both have.
-
-    Args:
-        candidate: Values by seed; a missing value is no value.
-        baseline: The same of the baseline.
-    """
+    """Return the comparison of two series of values by seed, on the seeds for which both have a value."""
     pairs = pd.DataFrame({"candidate": candidate, "baseline": baseline}).dropna().astype(float)
     lifts: list[float] = (pairs["candidate"] - pairs["baseline"]).tolist()
     difference = summarise(lifts)
@@ -314,15 +287,12 @@ def tiers(values: Mapping[str, pd.Series]) -> dict[str, int]:
     """
     means = {name: fmean(scores) for name, scores in values.items()}
     order = sorted(values, key=lambda name: (-means[name], name))
-    adjusted = holm(
-        {(better, worse): compare(values[better], values[worse]).test.p for better, worse in combinations(order, 2)}
-    )
+    adjusted = holm({pair: compare(values[pair[0]], values[pair[1]]).test.p for pair in combinations(order, 2)})
     found: dict[str, int] = {}
-    leader = ""
+    leader, tier = "", 0
     for name in order:
         p = adjusted.get((leader, name))
         if not found or (p is not None and p <= ALPHA):
-            found[name], leader = len(set(found.values())) + 1, name
-        else:
-            found[name] = found[leader]
+            leader, tier = name, tier + 1
+        found[name] = tier
     return found

@@ -16,7 +16,6 @@ import pandas as pd
 
 from ycbench_agents.evaluation.statistics import (
     ALPHA,
-    Comparison,
     compare,
     holm,
     pairs_needed,
@@ -45,7 +44,6 @@ __all__ = [
     "comparison_frame",
     "comparison_notes",
     "endings_frame",
-    "exact_dollars",
     "leaderboard_frame",
     "leaderboard_notes",
     "make_table",
@@ -84,14 +82,23 @@ def seed_scores(frame: pd.DataFrame) -> dict[str, pd.Series]:
         frame: Episodes of one preset.
     """
     scores = frame["score_cents"].mask(frame["status"] == "failed", 0)
-    means = seed_values(frame.assign(score_cents=scores), "score_cents")
-    found = set(means.index.get_level_values("policy"))
-    empty = pd.Series(dtype=float)
-    return {policy: means.loc[policy] if policy in found else empty for policy in frame["policy"].unique()}
+    by_seed = seed_values(frame.assign(score_cents=scores), "score_cents")
+    return {policy: _of_policy(by_seed, policy) for policy in frame["policy"].unique()}
+
+
+def _seed_survival(frame: pd.DataFrame) -> pd.Series:
+    """Return the share of episodes that survived for each policy and seed; failed ones did not."""
+    survived = (frame["final_funds_cents"] >= 0).astype("Float64").mask(frame["status"] == "failed", 0.0)
+    return seed_values(frame.assign(survived=survived), "survived")
+
+
+def _of_policy(values: pd.Series, policy: str) -> pd.Series:
+    """Return the values by seed of one policy, none if it has none."""
+    return values[values.index.get_level_values("policy") == policy].droplevel("policy")
 
 
 def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> pd.DataFrame:
-    """Return one row a preset and policy, the best policy first, those with missing episodes last.
+    """Return one row a preset and policy, in the order of ``results.leaderboard``.
 
     Columns: preset, policy; planned, finished, failed, missing (episodes); score_cents, the mean over the seeds'
     finished episodes; score_failed_as_zero_cents, the same with failed episodes counted as 0, on which interval
@@ -103,47 +110,39 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
         frame: ``Evaluation.frame()``.
         baseline: Policy that lift and p refer to; without it they are missing.
     """
-    rows: list[dict[str, Any]] = []
-    for preset in frame["preset"].unique():
-        part = frame[frame["preset"] == preset]
-        scores = seed_scores(part)
+    table: list[dict[str, Any]] = []
+    for preset, part in frame.groupby("preset", sort=False):
+        scores, survival = seed_scores(part), _seed_survival(part)
         missing = set(part.loc[part["status"] == "missing", "policy"])
         placed = tiers({policy: values for policy, values in scores.items() if policy not in missing})
-        lifts = comparison_frame(part, baseline).set_index("policy")
-        for policy, values in scores.items():
-            episodes = part[part["policy"] == policy]
-            row = {"preset": preset, "policy": policy, **_row(episodes, values), "tier": placed.get(policy)}
-            known = policy in lifts.index
-            rows.append(row | {key: lifts.loc[policy, key] if known else None for key in ("lift_cents", "p_holm")})
-    table = pd.DataFrame(rows).convert_dtypes()
-    return table.sort_values(
-        ["preset", "missing", "score_failed_as_zero_cents", "policy"],
-        ascending=[True, True, False, True],
-        key=_leaderboard_order(table),
-        ignore_index=True,
-    )
+        compared = comparison_frame(part, baseline).set_index("policy")[["lift_cents", "p_holm"]]
+        lifts: dict[Any, dict[Any, Any]] = compared.to_dict("index")
+        rows = [
+            {
+                "preset": preset,
+                "policy": policy,
+                **_result(part[part["policy"] == policy], values, _of_policy(survival, policy).tolist()),
+                "tier": placed.get(policy),
+                **lifts.get(policy, {"lift_cents": None, "p_holm": None}),
+            }
+            for policy, values in scores.items()
+        ]
+        table += sorted(rows, key=_place)
+    return pd.DataFrame(table).convert_dtypes()
 
 
-def _leaderboard_order(table: pd.DataFrame) -> Callable[[pd.Series], pd.Series]:
-    presets = {name: place for place, name in enumerate(table["preset"].unique())}
-
-    def key(column: pd.Series) -> pd.Series:
-        if column.name == "preset":
-            return column.map(presets)
-        return column > 0 if column.name == "missing" else column
-
-    return key
+def _place(row: dict[str, Any]) -> tuple[bool, bool, int, str]:
+    score = row["score_failed_as_zero_cents"]
+    return row["missing"] > 0, score is None, -round(score or 0), row["policy"]
 
 
-def _row(episodes: pd.DataFrame, scores: pd.Series) -> dict[str, Any]:
+def _result(episodes: pd.DataFrame, scores: pd.Series, survival: list[float]) -> dict[str, Any]:
     """Return the figures of one policy."""
     status = episodes["status"]
     summary = summarise(scores.tolist())
-    survived = (episodes["final_funds_cents"] >= 0).astype("Float64").mask(status == "failed", 0.0)
-    shares = seed_values(episodes.assign(survived=survived), "survived").tolist()
-    share = sum(shares) / len(shares) if shares else None
-    survival = proportion_interval(share or 0.0, len(shares))
-    finished = seed_values(episodes, "score_cents")
+    share = sum(survival) / len(survival) if survival else None
+    interval = proportion_interval(share or 0.0, len(survival))
+    finished, funds = seed_values(episodes, "score_cents"), seed_values(episodes, "final_funds_cents")
     repeats = [group.dropna().astype(float).tolist() for _, group in episodes.groupby("seed")["score_cents"]]
     return {
         "planned": len(episodes),
@@ -155,10 +154,10 @@ def _row(episodes: pd.DataFrame, scores: pd.Series) -> dict[str, Any]:
         "median_cents": summary.median,
         "deviation_cents": summary.deviation,
         "within_cents": within_deviation(repeats),
-        "final_funds_cents": funds.mean() if len(funds := seed_values(episodes, "final_funds_cents")) else None,
+        "final_funds_cents": funds.mean() if len(funds) else None,
         "survival_fraction": share,
-        "survival_low": survival.low,
-        "survival_high": survival.high,
+        "survival_low": interval.low,
+        "survival_high": interval.high,
     }
 
 
@@ -173,47 +172,28 @@ def comparison_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> p
         frame: Episodes of one preset.
         baseline: The policy to compare with.
     """
-    scores = seed_scores(frame)
+    scores, survival = seed_scores(frame), _seed_survival(frame)
     usual = scores.pop(baseline, None)
-    if usual is None:
-        scores = {}
-    found = {policy: compare(values, usual) for policy, values in scores.items() if usual is not None}
+    found = {} if usual is None else {policy: compare(values, usual) for policy, values in scores.items()}
     adjusted = holm({policy: each.test.p for policy, each in found.items()})
-    survived = (frame["final_funds_cents"] >= 0).astype("Float64").mask(frame["status"] == "failed", 0.0)
-    survival = seed_values(frame.assign(survived=survived), "survived")
     rows = [
-        {**_compared(each), "policy": policy, "p_holm": adjusted[policy]}
-        | {"survival_lift": _lift(survival, policy, baseline)}
+        {
+            "policy": policy,
+            "seeds": each.difference.n,
+            "lift_cents": each.difference.mean,
+            "low_cents": each.difference.interval.low,
+            "high_cents": each.difference.interval.high,
+            "median_cents": each.difference.median,
+            **{name: getattr(each, name) for name in ("percent", "wins", "ties", "losses", "win_rate")},
+            "p": each.test.p,
+            "floor": each.test.floor,
+            "p_holm": adjusted[policy],
+            "survival_lift": (_of_policy(survival, policy) - _of_policy(survival, baseline)).mean(),
+        }
         for policy, each in found.items()
     ]
-    columns = ["policy", *_compared(compare(pd.Series(dtype=float), pd.Series(dtype=float))), "p_holm", "survival_lift"]
-    return pd.DataFrame(rows, columns=columns).convert_dtypes()
-
-
-def _lift(values: pd.Series, policy: str, baseline: str) -> float | None:
-    known = set(values.index.get_level_values("policy"))
-    if not {policy, baseline} <= known:
-        return None
-    lifts = (values.loc[policy] - values.loc[baseline]).dropna()
-    return float(lifts.mean()) if len(lifts) else None
-
-
-def _compared(found: Comparison) -> dict[str, Any]:
-    difference = found.difference
-    return {
-        "seeds": difference.n,
-        "lift_cents": difference.mean,
-        "low_cents": difference.interval.low,
-        "high_cents": difference.interval.high,
-        "median_cents": difference.median,
-        "percent": found.percent,
-        "wins": found.wins,
-        "ties": found.ties,
-        "losses": found.losses,
-        "win_rate": found.win_rate,
-        "p": found.test.p,
-        "floor": found.test.floor,
-    }
+    columns = dict.fromkeys(key for column in COMPARISON for key in column.keys)
+    return pd.DataFrame(rows, columns=None if rows else list(columns)).convert_dtypes()
 
 
 def endings_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -244,12 +224,9 @@ def means_frame(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         columns: Names of metrics.
     """
     done = frame[frame["status"] == "finished"]
-    table = pd.DataFrame({"policy": done["policy"].unique()})
-    for column in columns:
-        by_policy = seed_values(done, column).groupby("policy")
-        table[column] = table["policy"].map(by_policy.mean())
-        table[f"{column}_deviation"] = table["policy"].map(by_policy.std())
-    return table
+    by_seed = done.groupby(["policy", "seed"], sort=False)[list(columns)].mean().astype("Float64")
+    by_policy = by_seed.groupby("policy", sort=False)
+    return by_policy.mean().join(by_policy.std().add_suffix("_deviation")).reset_index()
 
 
 def totals_frame(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -265,7 +242,6 @@ def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
     """Yield what must be known to read one preset's leaderboard."""
     complete = board[board["missing"] == 0]
     pairs = len(complete) * (len(complete) - 1) // 2
-    seeds = int((complete["planned"] - complete["missing"]).max()) if len(complete) else 0
     if pairs and len(set(complete["tier"])) == 1:
         yield (
             f"All in one tier: no two of these {len(complete)} policies are shown to differ. It takes at least "
@@ -280,13 +256,12 @@ def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
     missing = board.loc[board["missing"] > 0, "policy"].tolist()
     if missing:
         yield f"Below the others and without a tier, because episodes are missing: {_listed(missing)}."
-    if not seeds and not missing:
-        yield "No episode is finished."
 
 
 def comparison_notes(comparison: pd.DataFrame) -> Iterator[str]:
     """Yield which p-values could not have been significant, whatever the lift."""
     size = len(comparison)
+    alone = pairs_needed(ALPHA / max(1, size))
     known = comparison.dropna(subset=["floor"])
     for untied, group in known.groupby(known["seeds"] - known["ties"]):
         floor, names = float(group["floor"].iloc[0]), _listed(group["policy"].tolist())
@@ -294,13 +269,12 @@ def comparison_notes(comparison: pd.DataFrame) -> Iterator[str]:
         if floor > ALPHA:
             yield (
                 f"{seeds} cannot reach p < {ALPHA:g}, whatever the lift (p is at least {floor:.3g}): {names}. "
-                f"It takes {pairs_needed(ALPHA)}"
-                f"{f', and {pairs_needed(ALPHA / size)} for Holm p of {size} policies' if size > 1 else ''}."
+                f"It takes {pairs_needed(ALPHA)}{f', and {alone} for Holm p of {size} policies' if size > 1 else ''}."
             )
         elif floor * size > ALPHA:
             yield (
                 f"{seeds} can reach p < {ALPHA:g}, but Holm p of {size} policies only beside smaller ones: {names}. It "
-                f"takes {pairs_needed(ALPHA / size)} to reach it alone."
+                f"takes {alone} to reach it alone."
             )
 
 
@@ -372,16 +346,6 @@ def _signed(number: float, form: str) -> str:
     return f"{_MINUS}{size}" if number < 0 and re.search("[1-9]", size) else size
 
 
-def exact_dollars(cents: float) -> str:
-    """Return cents as $1,234.56, rounded half to even to whole cents.
-
-    >>> exact_dollars(123456.5), exact_dollars(-5)
-    ('$1,234.56', '\u2212$0.05')
-    """
-    whole, rest = divmod(abs(round(cents)), 100)
-    return f"{_MINUS if round(cents) < 0 else ''}${whole:,}.{rest:02d}"
-
-
 def _short(cents: float) -> str:
     return dollars(cents / 100)
 
@@ -390,8 +354,9 @@ def _range(low: float, high: float) -> str:
     return f"{_short(low)} to {_short(high)}"
 
 
-def _score(cents: float, failed: int, missing: int) -> str:
-    return f"({exact_dollars(cents)})" if failed or missing else exact_dollars(cents)
+def _score(cents: float, *unfinished: int) -> str:
+    amount = f"${round(cents) / 100:,.2f}"
+    return f"({amount})" if any(unfinished) else amount
 
 
 def _percent(fraction: float) -> str:
@@ -439,7 +404,7 @@ LEADERBOARD: Final = (
     Column(
         "Failed as 0",
         ("score_failed_as_zero_cents", "missing"),
-        lambda cents, missing: _score(cents, 0, missing),
+        _score,
         "The score with failed episodes counted as 0; all columns to the right up to Survival are based on it",
     ),
     Column("95% interval", _INTERVAL, _range, "Student's, from 20 seeds on by resampling (BCa)"),

@@ -55,7 +55,7 @@ def test_each_label_says_how_its_curves_ended() -> None:
     ]
     assert words({"x" * 40: [CURVE], "unplayed": [], "$a_b$\u202e": [BROKE]}) == [
         "$a_b$\\u202e  bankrupt",
-        f"{'x' * 23}\u2026  $420K",
+        f"{'x' * 12}\u2026{'x' * 11}  $420K",
     ]
 
 

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ycbench_agents.evaluation import figures
-from ycbench_agents.evaluation.figures import FIGURES, funds_by_context, labels_of, story
+from ycbench_agents.evaluation.figures import FIGURES, funds_by_context, story
 from ycbench_agents.evaluation.published import published
-from ycbench_agents.figure import svg_of
+from ycbench_agents.figure import labels_of, svg_of
 
 
 def months(rows: Iterable[tuple[str, str, list[int]]]) -> pd.DataFrame:

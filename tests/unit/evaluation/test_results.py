@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import pandas as pd
 import pytest
 
 from ycbench_agents.base import JsonObject
@@ -21,6 +22,7 @@ from ycbench_agents.evaluation.results import (
     usage_of,
 )
 from ycbench_agents.evaluation.suite import EpisodeKey, suite_of
+from ycbench_agents.evaluation.tables import leaderboard_frame
 from ycbench_agents.runs import Run, RunIdentity, RunOrigin, RunOutcome
 
 ORIGIN = RunOrigin("3.11", {}, None, "")
@@ -67,14 +69,30 @@ def test_a_seed_weighs_the_same_whatever_its_repeats() -> None:
     assert mean_over_seeds([("1", None)]) is None
 
 
-def test_complete_rows_come_first_then_the_best(small: dict[str, Any]) -> None:
-    def of(policy: str, episode: Episode) -> Episode:
-        return attrs.evolve(episode, key=attrs.evolve(episode.key, policy=policy))
+def test_the_best_score_with_failures_as_0_comes_first(small: dict[str, Any]) -> None:
+    def of(policy: str, *episodes: Episode) -> list[Episode]:
+        return [attrs.evolve(each, key=attrs.evolve(each.key, policy=policy)) for each in episodes]
 
-    ended = [of("a", finished("1", 10)), of("b", finished("1", 20)), of("c", finished("1", 99)), of("c", failed("2"))]
-    rows = leaderboard(evaluation(small, [*ended, of("d", missing("1"))]))
-    assert [row.policy for row in rows] == ["b", "a", "c", "d"]
+    found = evaluation(
+        small,
+        [
+            *of("low", finished("1", 10), finished("2", 10)),
+            *of("tied", finished("1", 20), finished("2", 30)),
+            *of("rich, half failed", finished("1", 99), failed("2")),
+            *of("also tied", finished("1", 30), finished("2", 20)),
+            *of("half missing", finished("1", 999), missing("2")),
+            *of("missing", missing("1"), missing("2")),
+        ],
+    )
+    rows = leaderboard(found)
+    order = ["rich, half failed", "also tied", "tied", "low", "half missing", "missing"]
+    assert [row.policy for row in rows] == order
     assert rows[-1].survival_fraction is None
+    names = ("status", "final_funds_cents", "score_cents")
+    frame = pd.DataFrame(
+        [attrs.asdict(each.key) | {name: getattr(each, name) for name in names} for each in found.episodes]
+    )
+    assert leaderboard_frame(frame.convert_dtypes())["policy"].tolist() == order  # of the report
 
 
 def test_usage_adds_up_and_counts_what_is_unknown() -> None:
