@@ -375,10 +375,11 @@ def _paid(lost: Usage) -> str:
 def _drawings(evaluation: Evaluation, part: pd.DataFrame, prefix: str, preset: str, *, png: bool) -> Iterator[_Drawing]:
     """Yield the figures of a preset, policies in the order of the leaderboard."""
     done = part[part["status"] == "finished"]
-    metrics = {each.key: each.metrics for each in evaluation.episodes if each.key.preset == preset}
-    keys = list(done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None))
-    by_key = {attrs.astuple(key): (key, found) for key, found in metrics.items() if found is not None}
-    runs = {by_key[key][0]: by_key[key][1] for key in keys}
+    episodes = {attrs.astuple(each.key): each for each in evaluation.episodes}
+    measured = (
+        episodes[key] for key in done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None)
+    )
+    runs = {each.key: found for each in measured if (found := each.metrics) is not None}
     sources = {"episodes": done, **{name: metrics_table(runs, name) for name in ("months", "clients", "calls")}}
     plans = [(plan, sources[plan.source]) for plan in figures.FIGURES]
     context = _context_frame(evaluation, done)

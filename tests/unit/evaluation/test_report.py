@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import get_type_hints
@@ -212,3 +213,15 @@ def test_annotations_resolve_at_run_time() -> None:
     for name in report.__all__:
         if callable(value := getattr(report, name)):
             get_type_hints(value)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be measured")
+def test_run_that_cannot_be_measured_counts_as_failed(played: Evaluation, tmp_path: Path) -> None:
+    shutil.copytree(played.folder, tmp_path / "damaged")
+    folder = next(path.parent for path in sorted((tmp_path / "damaged").glob("*greedy-default*/run.json")))
+    (folder / "metrics.json").unlink()
+    turns = (folder / "turns.jsonl").read_text(encoding="utf-8")
+    (folder / "turns.jsonl").write_text(turns.replace('"funds_cents":', '"funds_cents":1', 1), encoding="utf-8")
+    damaged = read_evaluation(tmp_path / "damaged")
+    assert list(damaged.frame()["status"]).count("failed") == 1
+    render_report(of_one_preset(damaged, "greedy", "random"))
