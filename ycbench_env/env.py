@@ -28,8 +28,6 @@ from ycbench_env.turn import ScratchpadHandler, play_turn
 from ycbench_env.types.codec import StateDigests
 from ycbench_env.types.state import State
 
-__all__ = ["YCBenchEnv"]
-
 _RENDER_MODES: Final = ["ansi", "human", "rgb_array"]
 _SEED_BOUND: Final = 2**31  # seeds that an unseeded reset draws lie below
 

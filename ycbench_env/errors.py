@@ -3,8 +3,6 @@
 An agent's text never raises: the environment answers it (see ``ycbench_env.env``).
 """
 
-__all__ = ["ConfigError", "ConfigWarning", "MissingExtraError", "SeedError", "StateError", "YCBenchError"]
-
 
 class YCBenchError(Exception):
     """Base class of this package's errors."""

@@ -22,17 +22,6 @@ from ycbench_env.text import shown
 from ycbench_env.types.state import TASKS_A_SLOT, Calendar, Client, Employee, MarketTask, State
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIER_CYCLE
 
-__all__ = [
-    "DrawnTask",
-    "checked_seed",
-    "draw",
-    "draw_initial_task",
-    "draw_task",
-    "initial_state",
-    "relisted",
-    "replacement",
-]
-
 _CLIENT_TIERS: Final = ("Standard", "Premium", "Enterprise")
 _ADVERSARIAL_MULTIPLIER: Final = 1.875
 _ONE_SPECIALTY_CHANCE: Final = 0.6

@@ -6,8 +6,6 @@ from typing import Final
 
 from gymnasium.envs.registration import register, registry
 
-__all__ = ["PRESET_OF_ID", "register_envs"]
-
 PRESET_OF_ID: Final = {
     "YCBench-v0": "default",
     "YCBenchReference-v0": "reference",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ycbench_env.types.state import State
 from ycbench_env.units import CENTS_PER_DOLLAR
 
-__all__ = ["reward"]
-
 
 def reward(before: State, after: State) -> float:
     """Return the change in funds during a turn, in dollars.

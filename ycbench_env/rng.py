@@ -6,8 +6,6 @@ Source: Y-1.1.
 import random
 from hashlib import sha256
 
-__all__ = ["stream"]
-
 
 def stream(seed: int, key: str) -> random.Random:
     """Return a fresh generator for one purpose, equal for equal (seed, key) on every machine.

@@ -14,8 +14,6 @@ from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, for
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH
 from ycbench_env.types.command import Command
 
-__all__ = ["CommandSpace", "UnicodeText", "observation_space"]
-
 _WORDS: Final = ("watch", "payroll", "deadline", "first", "team", "is", "free", "client's", "plan:", "60%", "-", "soon")
 _LARGE: Final = 2**62  # far beyond any amount of cents or number of turns
 _TIME_LENGTH: Final = 26  # 2025-01-01T09:00:00.123456

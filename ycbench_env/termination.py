@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ycbench_env.types.state import State
 
-__all__ = ["is_terminated", "is_truncated"]
-
 
 def is_terminated(state: State) -> bool:
     """Return whether the world has ended: bankruptcy or horizon. Source: Y-5.7."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from json import encoder
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Json", "JsonObject", "printable", "shown", "text_json", "to_json"]
-
 Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """A JSON value; not recursive, so that ``typing.get_type_hints`` can read it anywhere."""
 

@@ -15,8 +15,6 @@ from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Help, R
 from ycbench_env.types.event import Event
 from ycbench_env.types.state import State, evolve
 
-__all__ = ["MAX_ANSWERS_LENGTH", "MemoryCommand", "PlayedTurn", "ScratchpadHandler", "play_turn"]
-
 MAX_ANSWERS_LENGTH: Final = 2_000_000
 """Characters of JSON that a turn's answers may have; commands after that are carried out and answered briefly."""
 

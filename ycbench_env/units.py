@@ -8,8 +8,6 @@ import datetime as dt
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["CENTS_PER_DOLLAR", "EPOCH", "date_of", "decimal_ratio", "dollars", "iso_date", "iso_time", "micros_of_date"]
-
 EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 -- simulated time has no zone (Y-3.1)
 CENTS_PER_DOLLAR: Final = 100
 _DAY_US: Final = 86_400_000_000

@@ -5,8 +5,6 @@ Source: Y-1.3, Y-2.2, Y-2.3, answers.
 
 from typing import Final
 
-__all__ = ["CLIENT_NAMES", "DOMAINS", "LEDGER_CATEGORIES", "OWN_STATUSES", "TIERS", "TIER_CYCLE"]
-
 DOMAINS: Final = ("research", "inference", "data_environment", "training")
 """Domains of work; everything indexed by domain uses this order (Y-1.3)."""
 

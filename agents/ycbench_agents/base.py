@@ -10,19 +10,6 @@ import attrs
 
 from ycbench_env import Observation
 
-__all__ = [
-    "Decision",
-    "DeliberatingPolicy",
-    "Json",
-    "JsonObject",
-    "Policy",
-    "PolicyStoppedError",
-    "Turn",
-    "TurnError",
-    "checked_turn",
-    "policy_seed",
-]
-
 if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 else:

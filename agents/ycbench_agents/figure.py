@@ -33,19 +33,6 @@ except ImportError as error:
     _MISSING = f"figures need matplotlib ({error}): pip install '.[cli]' in the folder of this project"
     raise MissingExtraError(_MISSING) from error
 
-__all__ = [
-    "FundsCurve",
-    "dollars",
-    "figure_style",
-    "funds_curve",
-    "label_ends",
-    "labels_of",
-    "line_looks",
-    "plot_funds",
-    "png_of",
-    "save_funds_figure",
-    "svg_of",
-]
 
 INK: Final = "#1c252c"
 GREY: Final = "#5b6670"

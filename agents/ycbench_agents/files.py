@@ -26,21 +26,6 @@ from ycbench_env.text import shown
 if TYPE_CHECKING:
     import cattrs
 
-__all__ = [
-    "FileError",
-    "from_json",
-    "open_record",
-    "parse_json",
-    "read_file",
-    "read_record",
-    "structure",
-    "sync_folder",
-    "to_json",
-    "unstructure",
-    "write_file",
-    "write_record",
-    "writing",
-]
 
 _T = TypeVar("_T")
 MOST_BYTES: Final = 64 * 2**20

@@ -15,8 +15,6 @@ from typing import Final, cast
 from ycbench_agents.base import Policy
 from ycbench_env.text import shown
 
-__all__ = ["PolicyError", "make_policy", "number_parameter", "policy_factory", "policy_names"]
-
 _POLICIES: Final = {
     "accept_all": "ycbench_agents.scripted.canaries:AcceptAllPolicy",
     "adversary_chaser": "ycbench_agents.scripted.canaries:AdversaryChaserPolicy",

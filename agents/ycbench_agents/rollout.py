@@ -10,8 +10,6 @@ import gymnasium as gym
 from ycbench_agents.base import Policy, Turn, checked_turn, policy_seed
 from ycbench_env import Info, Observation
 
-__all__ = ["Trajectory", "rollout"]
-
 
 @attrs.frozen
 class Trajectory:

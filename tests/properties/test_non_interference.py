@@ -210,8 +210,8 @@ def test_the_fields_that_are_varied_are_those_that_docstrings_call_hidden() -> N
 def marked_fields(mark: str) -> dict[str, tuple[str, ...]]:
     """The fields whose description begins with a mark, by type."""
     marked: dict[str, tuple[str, ...]] = {}
-    for name in state_types.__all__:
-        text = inspect.getdoc(getattr(state_types, name)) or ""
+    for name, value in vars(state_types).items():
+        text = (inspect.getdoc(value) or "") if getattr(value, "__module__", "") == state_types.__name__ else ""
         fields = tuple(re.findall(rf"^ *(\w+): {mark}", text, re.MULTILINE))
         if fields:
             marked[name] = fields

@@ -23,9 +23,8 @@ MODULES = sorted(
 def public_callables(name: str) -> Iterator[Callable[..., object]]:
     """Yield the public functions of a module, and the public methods and initialisers of its public classes."""
     module = importlib.import_module(name)
-    for public in getattr(module, "__all__", ()):
-        value = getattr(module, public)
-        if getattr(value, "__module__", None) != name:
+    for public, value in vars(module).items():
+        if public.startswith("_") or getattr(value, "__module__", None) != name:
             continue
         if inspect.isfunction(value):
             yield value

@@ -8,8 +8,6 @@ import attrs
 from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar, OptionSpec, RefusedError
 from ycbench_env.types.command import Command, Help
 
-__all__ = ["format_command"]
-
 _NEEDS_NO_QUOTES: Final = re.compile(r"(?![-=])[A-Za-z0-9_\-=,.:/]+")
 
 

@@ -20,20 +20,6 @@ from ycbench_env.config import WorldConfig
 from ycbench_env.text import printable
 from ycbench_env.types import command as commands
 
-__all__ = [
-    "BLANKS",
-    "DEFAULT_GRAMMAR",
-    "LINE_BREAKS",
-    "CommandSpec",
-    "Entry",
-    "Grammar",
-    "Kind",
-    "OptionSpec",
-    "RefusedError",
-    "echo",
-    "grammar_for",
-]
-
 # ----------------------------------------------------------------------------------------------- characters and values
 
 LINE_BREAKS: Final = "\n\r\x85\u2028\u2029"

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 
 from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar
 
-__all__ = ["command_list", "command_table", "help_text"]
-
 _HOW = (
     "A command is two words, then its options as --name value or --name=value in any order; [ ] marks what may be left "
     'out. Values with blanks stand in quotes. Several commands are separated by new lines, ";" or "&&". '

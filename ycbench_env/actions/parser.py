@@ -35,8 +35,6 @@ from ycbench_env.actions.grammar import (
 from ycbench_env.text import printable
 from ycbench_env.types.command import Command, Help
 
-__all__ = ["MAX_ERROR_LENGTH", "MAX_WORDS", "ParsedCommand", "parse_turn"]
-
 MAX_ERROR_LENGTH: Final = 999
 """Characters of the longest error."""
 

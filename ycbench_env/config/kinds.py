@@ -18,24 +18,6 @@ import attrs
 from ycbench_env.errors import ConfigError
 from ycbench_env.text import shown
 
-__all__ = [
-    "Kind",
-    "Setting",
-    "SettingValue",
-    "UnfitError",
-    "boolean",
-    "choice",
-    "date",
-    "distribution",
-    "many",
-    "number",
-    "setting",
-    "setting_of",
-    "text",
-    "value_class",
-    "whole",
-]
-
 SettingValue = int | float | str | dt.date | tuple[float, ...] | None
 """Every form that a setting can have once it is read."""
 

@@ -33,21 +33,6 @@ from ycbench_env.errors import ConfigError, ConfigWarning
 from ycbench_env.text import printable, shown
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
-__all__ = [
-    "AGREEMENTS",
-    "RESERVED_VARIABLES",
-    "VARIABLES",
-    "ConfigSource",
-    "Difference",
-    "Origin",
-    "check_config",
-    "config_of",
-    "config_origins",
-    "diff_configs",
-    "load_config",
-    "preset_names",
-]
-
 ConfigSource = str | os.PathLike[str] | Mapping[str, object] | Config
 """Whatever a configuration can be loaded from."""
 

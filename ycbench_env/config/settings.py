@@ -42,31 +42,6 @@ from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tie
 from ycbench_env.units import decimal_ratio
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
 
-__all__ = [
-    "DERIVED",
-    "DISTRIBUTIONS",
-    "DISTRIBUTION_TYPES",
-    "FIELDS",
-    "KNOB_PARAMETERS",
-    "LEAVES",
-    "NO_EFFECT",
-    "PARAMETERS",
-    "TABLES",
-    "AgentConfig",
-    "Beta",
-    "Config",
-    "Constant",
-    "DistConfig",
-    "Distribution",
-    "LoopConfig",
-    "Normal",
-    "SalaryTier",
-    "SimConfig",
-    "Triangular",
-    "Uniform",
-    "WorldConfig",
-]
-
 _MOST_EMPLOYEES: Final = 1_000
 
 _ANY: Final = number(-(10**12), 10**12)

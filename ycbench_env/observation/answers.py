@@ -31,8 +31,6 @@ from ycbench_env.types.state import MarketTask, State, Task
 from ycbench_env.units import iso_time
 from ycbench_env.vocabulary import DOMAINS
 
-__all__ = ["answer", "encoded_answer"]
-
 
 def answer(before: State, command: Command, outcome: Outcome) -> JsonObject:
     """Return the answer to a command that was carried out, or its refusal as ``{"error": text}``.

@@ -10,8 +10,6 @@ from ycbench_env.rules.number import round_half_even
 from ycbench_env.text import JsonObject, text_json, to_json
 from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 
-__all__ = ["event_type", "wake_event", "wake_json"]
-
 _BOOL: Final = ("false", "true")
 
 

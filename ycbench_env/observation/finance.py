@@ -9,8 +9,6 @@ from ycbench_env.types.command import FinanceLedger, ReportMonthly
 from ycbench_env.types.state import LedgerEntry, State
 from ycbench_env.units import date_of, iso_time
 
-__all__ = ["finance_ledger", "report_monthly"]
-
 
 def finance_ledger(state: State, command: FinanceLedger) -> JsonObject:
     """Return the bookings of the days from ``date_from`` to ``date_to``, both included."""

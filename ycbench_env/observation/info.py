@@ -14,8 +14,6 @@ from ycbench_env.text import JsonObject, text_json
 from ycbench_env.types.event import Event
 from ycbench_env.types.state import State
 
-__all__ = ["MAX_COMMAND_ECHO", "MAX_JSON_LENGTH", "Answer", "Info", "Result", "TurnReport", "cut_text", "make_info"]
-
 MAX_JSON_LENGTH: Final = 262_144
 """Longest ``events`` and ``results`` text of an observation, in characters."""
 

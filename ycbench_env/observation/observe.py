@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ycbench_env.observation.info import TurnReport, cut_text
 from ycbench_env.types.state import State
 
-__all__ = ["MAX_RUNWAY_MONTHS", "MAX_TEXT_LENGTH", "Observation", "observe"]
-
 MAX_TEXT_LENGTH: Final = 65_536
 """Longest ``text`` of an observation, in characters."""
 

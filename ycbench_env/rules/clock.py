@@ -7,21 +7,6 @@ from typing import NamedTuple
 
 from ycbench_env.rules.number import round_half_even
 
-__all__ = [
-    "DAY_US",
-    "HOUR_US",
-    "Date",
-    "add_business",
-    "add_years",
-    "business_us_between",
-    "civil_from_day",
-    "day_from_civil",
-    "is_weekday",
-    "next_business_instant",
-    "payroll_instants",
-    "until_midnight_us_between",
-]
-
 HOUR_US = 3_600_000_000
 DAY_US = 86_400_000_000
 _MONDAY_OFFSET = 3  # day 0 is a Thursday

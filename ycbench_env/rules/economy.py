@@ -7,23 +7,6 @@ from typing import Final
 
 from ycbench_env.rules.number import round_half_even, stored
 
-__all__ = [
-    "HIGHEST_RATE_E4",
-    "HIGHEST_SALARY_CENTS",
-    "boosted_rate",
-    "bumped_salary",
-    "client_reward",
-    "deadline_days",
-    "failure_penalty",
-    "gate_chance",
-    "gated_reward",
-    "inflated_quantity",
-    "reduced_quantity",
-    "required_trust",
-    "scaled_by_prestige",
-    "tier_midpoint",
-]
-
 HIGHEST_RATE_E4: Final = 10**300
 """Where a rate without a cap ends, since doubles do; at half of that a task has long taken no time at all."""
 

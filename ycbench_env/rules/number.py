@@ -7,8 +7,6 @@ as 111.1162 since its nearest double lies below the tie.
 import math
 from typing import NamedTuple
 
-__all__ = ["NEVER", "Ratio", "round_double", "round_half_even", "shortest_decimal", "stored"]
-
 _SPLITTER = 134_217_729.0  # 2**27 + 1, cuts a double into two halves whose products are exact
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["FLOOR_RATE", "budget_rates"]
-
 FLOOR_RATE: Final = 1.0
 """Least rate in a domain; what an average leaves above it is the budget to share out."""
 

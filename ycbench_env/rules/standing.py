@@ -9,20 +9,6 @@ from collections.abc import Sequence
 from ycbench_env.rules.clock import DAY_US
 from ycbench_env.rules.number import round_double, shortest_decimal, stored
 
-__all__ = [
-    "client_tier_index",
-    "counted_prestige",
-    "has_room",
-    "is_adversarial",
-    "prestige_after_decay",
-    "prestige_after_loss",
-    "prestige_after_success",
-    "trust_after_decay",
-    "trust_after_loss",
-    "trust_after_success",
-]
-
-
 _NEAR_TIE = 1e-6  # of a thousandth: farther from a tie, the last places of a double decide nothing
 
 

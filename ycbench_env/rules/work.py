@@ -12,8 +12,6 @@ from math import gcd
 from ycbench_env.rules.clock import HOUR_US
 from ycbench_env.rules.number import NEVER, Ratio, stored
 
-__all__ = ["accrued", "common_share", "completion_work", "milestone_work", "team_rate"]
-
 
 def common_share(shares: Sequence[int]) -> int:
     """Return the least common multiple of the numbers of active tasks that a team's members are on. Source: Y-5.1."""

@@ -67,4 +67,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
             f"{name} needs hypothesis ({error}); install it with pip install '.[testing]' in this project's folder"
         )
         raise MissingExtraError(message) from error
-    return getattr(state_machine if name in state_machine.__all__ else strategies, name)
+    return getattr(state_machine if hasattr(state_machine, name) else strategies, name)

@@ -27,8 +27,6 @@ from ycbench_env.observation.info import Info
 from ycbench_env.testing.invariants import acceptable, require, require_equal
 from ycbench_env.types.state import State
 
-__all__ = ["QUERIES", "REFUSED", "check_conformance", "sample_command", "sample_turn"]
-
 EnvFactory: TypeAlias = "Callable[[], gym.Env[Any, Any]]"
 """Makes a fresh environment of the contract, wrapped or not."""
 

@@ -33,8 +33,6 @@ from ycbench_env.types.command import Command
 from ycbench_env.types.state import State, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
-__all__ = ["YCBenchMachine", "machine_for"]
-
 _SEPARATORS: Final = ("\n", ";", " && ", "\r\n", " ;\n")
 _ROOM_FOR_MARK: Final = 64
 _MOST_TO_CHOOSE: Final = 12  # of listed tasks

@@ -24,8 +24,6 @@ from ycbench_env.transition.market import refilled
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import Employee, LedgerEntry, State, Task, evolve
 
-__all__ = ["advance"]
-
 
 def advance(state: State) -> Outcome:
     """Return the state at the next event, also with nothing active; what ``sim resume`` and a forced advance do.

@@ -17,8 +17,6 @@ from ycbench_env.types.event import Outcome
 from ycbench_env.types.state import Assignment, Client, MarketTask, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS
 
-__all__ = ["refusal_after_end", "transition"]
-
 _COMMANDS = get_args(Command)
 _OPEN_STATUSES = ("planned", "active")
 _SHOWN_NAMES = 12  # employees that a refusal lists by name

@@ -14,8 +14,6 @@ from ycbench_env.rules.work import common_share, completion_work, milestone_work
 from ycbench_env.types.event import Event
 from ycbench_env.types.state import Employee, LedgerEntry, State, Task, TeamRates, evolve
 
-__all__ = ["Draft", "Load"]
-
 
 class Load(NamedTuple):
     """How busy the staff is, and the rates that were found at this load, by places and domains.

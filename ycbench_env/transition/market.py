@@ -6,8 +6,6 @@ from operator import itemgetter
 from ycbench_env.generator import relisted, replacement
 from ycbench_env.types.state import Gate, MarketTask, State, Task, evolve, gate_of
 
-__all__ = ["market_without", "offered_again", "refilled"]
-
 
 def market_without(state: State, slot: int) -> dict[str, object]:
     """Return the fields of a state that change when the task listed in a slot is accepted. Source: Y-2.5, X-4."""

@@ -31,8 +31,6 @@ from ycbench_env.types.state import Assignment, Calendar, Client, Employee, Ledg
 from ycbench_env.units import micros_of_date
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 
-__all__ = ["STATE_VERSION", "StateDigests", "state_digest", "state_from_bytes", "state_to_bytes"]
-
 STATE_VERSION: Final = 1
 _MAGIC: Final = b"YCBS"
 _HEAD: Final = len(_MAGIC) + 1 + 4

@@ -7,29 +7,6 @@ import datetime as dt
 
 import attrs
 
-__all__ = [
-    "AcceptTask",
-    "AppendScratchpad",
-    "AssignTask",
-    "BrowseMarket",
-    "CancelTask",
-    "ClearScratchpad",
-    "ClientHistory",
-    "Command",
-    "CompanyStatus",
-    "DispatchTask",
-    "FinanceLedger",
-    "Help",
-    "InspectTask",
-    "ListClients",
-    "ListEmployees",
-    "ListTasks",
-    "ReadScratchpad",
-    "ReportMonthly",
-    "Resume",
-    "WriteScratchpad",
-]
-
 
 @attrs.frozen
 class CompanyStatus:

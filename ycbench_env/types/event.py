@@ -7,8 +7,6 @@ import attrs
 
 from ycbench_env.types.state import State
 
-__all__ = ["Event", "HorizonEnd", "MilestoneReached", "Outcome", "PayrollPaid", "TaskCompleted"]
-
 
 @attrs.frozen
 class TaskCompleted:

@@ -22,25 +22,6 @@ from ycbench_env.text import JsonObject, text_json
 from ycbench_env.units import dollars, iso_time, micros_of_date
 from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
-__all__ = [
-    "TASKS_A_SLOT",
-    "Assignment",
-    "Calendar",
-    "Client",
-    "Employee",
-    "Gate",
-    "Kept",
-    "LedgerEntry",
-    "MarketTask",
-    "Standing",
-    "State",
-    "Task",
-    "TeamRates",
-    "evolve",
-    "gate_of",
-    "kept",
-]
-
 Kept: TypeAlias = Mapping[str, tuple[str, ...]]
 """By field: the kept figures that depend on it; a copy keeps them while that field stays."""
 

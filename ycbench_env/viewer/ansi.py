@@ -4,8 +4,6 @@ from typing import Final
 
 from ycbench_env.viewer.dashboard import Dashboard, TaskLine, moment, time_left, whole_dollars
 
-__all__ = ["dashboard_text"]
-
 _BAR_CELLS: Final = 20
 _MOST_TASKS: Final = 10
 _MOST_EMPLOYEES: Final = 20

@@ -14,18 +14,6 @@ from ycbench_env.types.state import State
 from ycbench_env.units import CENTS_PER_DOLLAR, EPOCH
 from ycbench_env.vocabulary import DOMAINS
 
-__all__ = [
-    "ClientLine",
-    "Dashboard",
-    "EmployeeLine",
-    "TaskLine",
-    "dashboard",
-    "moment",
-    "short_dollars",
-    "time_left",
-    "whole_dollars",
-]
-
 _NAME_LENGTH: Final = 60
 _OPEN: Final = ("active", "planned")
 _LONG_RUNWAY: Final = 1000  # months; beyond it figures would only take room

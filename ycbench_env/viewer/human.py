@@ -11,8 +11,6 @@ from rich.text import Text
 
 from ycbench_env.viewer.dashboard import Dashboard, moment, short_dollars, time_left, whole_dollars
 
-__all__ = ["print_dashboard"]
-
 _FRAME: Final = 4  # cells that a panel's border and padding take
 _MOST_TASKS: Final = 8
 _MOST_EMPLOYEES: Final = 12

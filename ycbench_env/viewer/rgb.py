@@ -18,8 +18,6 @@ from ycbench_env.rules.clock import DAY_US
 from ycbench_env.viewer.dashboard import Dashboard, moment, short_dollars, time_left
 from ycbench_env.vocabulary import TIERS
 
-__all__ = ["dashboard_pixels"]
-
 # Colours that can be told apart by colour-blind people (Okabe and Ito).
 _BLUE: Final = "#0072b2"
 _RED: Final = "#c8450c"

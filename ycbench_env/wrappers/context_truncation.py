@@ -17,21 +17,6 @@ from ycbench_env.text import to_json
 from ycbench_env.wrappers.scratchpad_memory import notes_section
 from ycbench_env.wrappers.text_observation import checked_spaces, text_length
 
-__all__ = [
-    "DEFAULT_KEEP_TURNS",
-    "MAX_TURN_LENGTH",
-    "MAX_WINDOW_LENGTH",
-    "ContextTruncation",
-    "TurnText",
-    "Window",
-    "estimate_tokens",
-    "gone_marker",
-    "status_text",
-    "turn_text",
-    "window",
-    "window_text",
-]
-
 T = TypeVar("T")
 
 DEFAULT_KEEP_TURNS: Final = 20

@@ -16,8 +16,6 @@ from ycbench_env.turn import MemoryCommand
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
 from ycbench_env.wrappers.text_observation import checked_spaces, text_length
 
-__all__ = ["DEFAULT_MAX_LENGTH", "Scratchpad", "ScratchpadMemory", "edited_notes", "notes_section"]
-
 DEFAULT_MAX_LENGTH: Final = 32_768
 """Longest notes by default, in characters."""
 

@@ -11,8 +11,6 @@ from gymnasium.utils import RecordConstructorArgs
 from ycbench_env.errors import ConfigError
 from ycbench_env.spaces import UnicodeText
 
-__all__ = ["TextObservation", "checked_spaces", "text_length"]
-
 
 class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
     """Makes the observation one text with everything in it, for agents that read nothing else.

@@ -20,8 +20,6 @@ from ycbench_agents.cli.output import (
     make_output_total,
 )
 
-__all__ = ["make_app", "run_command"]
-
 _HELP: Final = "Run a simulated startup under partial observation: with policies, or by hand."
 _SEE_HELP: Final = "ycbench --help lists the commands, ycbench COMMAND --help the options of one"
 

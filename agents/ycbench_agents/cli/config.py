@@ -15,8 +15,6 @@ from ycbench_env import ConfigError, preset_names
 from ycbench_env.config import config_origins, diff_configs
 from ycbench_env.text import printable
 
-__all__ = ["diff_config", "list_config", "show_config", "validate_config"]
-
 _Source = Annotated[str, Parameter(help="Name of a preset, or path of a TOML file.")]
 
 

@@ -15,8 +15,6 @@ from ycbench_agents.cli.options import File, Flag, Preset, Seed, Settings, load_
 from ycbench_agents.cli.output import cell, dollars, new_table, print_parts
 from ycbench_env import State, YCBenchEnv
 
-__all__ = ["describe"]
-
 _Row = dict[str, Any]  # an object in an answer, as JSON has it
 _Limit = Annotated[
     int,

@@ -16,8 +16,6 @@ from ycbench_agents.evaluation.suite import load_suite
 from ycbench_agents.evaluation.workers import BackendName
 from ycbench_env import Config
 
-__all__ = ["evaluate"]
-
 _CONFIGS: Final = Path("configs")
 _OUT: Final = Path("out")
 

@@ -24,8 +24,6 @@ from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import RunIdentity, TurnRecord
 
-__all__ = ["LineProgress", "LiveProgress", "counting", "watch"]
-
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _SPARKS: Final = 8  # columns of a sparkline
 _COMMANDS: Final = 6  # shown of the episode in focus

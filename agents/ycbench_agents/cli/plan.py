@@ -28,8 +28,6 @@ from ycbench_agents.planner import (
 from ycbench_agents.planner import plan as search
 from ycbench_env import Config, initial_state
 
-__all__ = ["bound", "plan"]
-
 _NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
 _Limit = Annotated[int | None, options.NO_DEFAULT, Parameter(validator=Number(gte=0), metavar="N")]
 

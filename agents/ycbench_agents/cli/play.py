@@ -30,8 +30,6 @@ from ycbench_env import CommandSpace, Config, Observation, YCBenchEnv
 from ycbench_env.text import shown
 from ycbench_env.wrappers import ScratchpadMemory
 
-__all__ = ["Game", "complete", "play"]
-
 _META: Final = {
     ":help": "this list",
     ":multi": "begin a turn of several lines",

@@ -28,8 +28,6 @@ from ycbench_agents.evaluation.validate import validate as validate_evaluation
 from ycbench_agents.files import to_json, write_record
 from ycbench_agents.runs import RunError
 
-__all__ = ["export", "report", "validate"]
-
 _RULES: Final = Path("configs/validation")
 _ANY_SUITE: Final = "development"
 _SHOWN: Final = 20  # lines of one check

@@ -54,8 +54,6 @@ from ycbench_agents.runs import Run, RunBusyError, RunError, RunOrigin, RunWarni
 from ycbench_agents.runs.run import plain_json, version
 from ycbench_agents.runs.store import locked
 
-__all__ = ["play_suite", "resume_evaluation", "resume_runs"]
-
 _LOCK_FILE: Final = "evaluation.lock"
 _SECONDS: Final = {
     "accept_all": 0.6,

@@ -32,22 +32,6 @@ from ycbench_env import MissingExtraError, Observation
 from ycbench_env.actions import Grammar, grammar_for, parse_turn
 from ycbench_env.wrappers import ScratchpadMemory
 
-__all__ = [
-    "DATASET_NAME",
-    "METADATA_KEY",
-    "PARQUET_FORMAT",
-    "ConversingPolicy",
-    "ExportError",
-    "Exported",
-    "ExportedTurn",
-    "export",
-    "export_turns",
-    "find_runs",
-    "write_aggregates",
-    "write_minari",
-    "write_parquet",
-]
-
 Form: TypeAlias = Literal["jsonl", "parquet", "minari"]
 
 PARQUET_FORMAT: Final = 2

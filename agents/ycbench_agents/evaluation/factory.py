@@ -17,17 +17,6 @@ from ycbench_agents.runs import Run, RunIdentity
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_env import load_config
 
-__all__ = [
-    "Trusted",
-    "asks_a_person",
-    "build_policy",
-    "has_own_code",
-    "model_player",
-    "replaying_policy",
-    "require_trust",
-    "waits_for_answers",
-]
-
 _HUMAN: Final = "human"
 _REPLAY: Final = "replay"
 _USUAL_KEY: Final = "OPENAI_API_KEY"

@@ -16,8 +16,6 @@ from ycbench_env import State, advance
 from ycbench_env.actions import parse_turn
 from ycbench_env.types import Assignment, Employee, Task
 
-__all__ = ["FAILURE_CAUSES", "PAPER_CAUSES", "FailedTask", "FailureCause", "PaperCause", "TaskPast", "failed_task"]
-
 PaperCause: TypeAlias = Literal["adversarial_client", "incapable_team", "over_committed"]
 """The three causes of figure 5a."""
 

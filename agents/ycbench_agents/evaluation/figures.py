@@ -22,23 +22,6 @@ from ycbench_agents.evaluation.published import PublishedModel
 from ycbench_agents.evaluation.tables import seed_values
 from ycbench_agents.figure import COLOURS, GREY, INK, dollars, figure_style, label_ends, labels_of, line_looks
 
-__all__ = [
-    "FIGURES",
-    "FigurePlan",
-    "adversarial_share",
-    "calls",
-    "client_policy",
-    "failure_causes",
-    "final_funds",
-    "final_trust",
-    "funds_by_context",
-    "funds_by_month",
-    "funds_by_seed",
-    "revenue_per_dollar",
-    "story",
-    "trusted_successes",
-]
-
 _ACROSS: Final = 3  # panels beside each other
 _ROOT_FROM: Final = 5  # times the starting capital, from which funds are drawn to a square-root scale
 _RUN: Final = ["policy", "seed", "repeat"]

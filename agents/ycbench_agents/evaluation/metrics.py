@@ -32,24 +32,6 @@ from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
 from ycbench_env.text import shown
 from ycbench_env.types import Calendar, Command, MarketTask
 
-__all__ = [
-    "METRICS_FILE",
-    "METRICS_FORMAT",
-    "CallRow",
-    "ClientRow",
-    "Meter",
-    "MetricsError",
-    "MonthRow",
-    "PrestigeRow",
-    "RunMetrics",
-    "measure_run",
-    "metrics_dtypes",
-    "metrics_row",
-    "metrics_table",
-    "read_metrics",
-    "store_metrics",
-]
-
 METRICS_FILE: Final = "metrics.json"
 """Metrics of a run, beside its record."""
 

@@ -19,8 +19,6 @@ from typing import Final, Literal, Self, TypeAlias
 
 import attrs
 
-__all__ = ["AVOIDANCE", "DEALING", "FILLERS", "NEGATIONS", "PREFERENCE", "Attitude", "NotesReading", "attitudes"]
-
 Attitude: TypeAlias = Literal["select", "avoid"]
 """What notes say of a client."""
 

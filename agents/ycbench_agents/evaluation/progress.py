@@ -6,8 +6,6 @@ from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import RunIdentity, TurnRecord
 
-__all__ = ["Progress"]
-
 
 class Progress:
     """Callbacks of ``play_suite``; each does nothing here, so a subclass overrides those that it wants.

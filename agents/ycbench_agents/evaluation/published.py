@@ -9,8 +9,6 @@ import attrs
 
 from ycbench_agents.files import from_json
 
-__all__ = ["Published", "PublishedModel", "published"]
-
 
 @attrs.frozen
 class PublishedModel:

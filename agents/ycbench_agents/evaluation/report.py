@@ -38,7 +38,6 @@ except ImportError as error:
     _MISSING = f"reports need jinja2 ({error}): pip install '.[evaluation]' in the folder of this project"
     raise MissingExtraError(_MISSING) from error
 
-__all__ = ["DEFAULT_BASELINE", "ReportError", "render_report", "write_report"]
 
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LEADING: Final = re.compile(r"\A([#+=>-]|\d+(?=[.)](?:\s|\Z)))")

@@ -24,32 +24,6 @@ if TYPE_CHECKING:
 
     from ycbench_agents.evaluation.metrics import RunMetrics
 
-__all__ = [
-    "EVALUATION_FORMAT",
-    "FAILURES_FILE",
-    "RESULTS_FILE",
-    "SEEDS_FILE",
-    "SUITE_FILE",
-    "Episode",
-    "EpisodeStatus",
-    "Evaluation",
-    "Failure",
-    "LeaderboardRow",
-    "PlannedEpisode",
-    "Player",
-    "Usage",
-    "leaderboard",
-    "mean_over_seeds",
-    "planned_episodes",
-    "read_evaluation",
-    "read_failures",
-    "results_document",
-    "run_of",
-    "usage_of",
-    "write_evaluation",
-    "write_failures",
-    "write_results",
-]
 
 SUITE_FILE: Final = "suite.json"
 RESULTS_FILE: Final = "results.json"

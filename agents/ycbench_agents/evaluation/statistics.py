@@ -24,27 +24,6 @@ except ImportError as error:
     _MISSING = f"statistics need pandas and scipy ({error}): pip install '.[evaluation]' in the folder of this project"
     raise MissingExtraError(_MISSING) from error
 
-__all__ = [
-    "ALPHA",
-    "BCA_NEEDS",
-    "CONFIDENCE",
-    "EXACT_LIMIT",
-    "Comparison",
-    "Interval",
-    "SignFlipTest",
-    "Summary",
-    "bca_interval",
-    "compare",
-    "holm",
-    "mean_interval",
-    "pairs_needed",
-    "proportion_interval",
-    "sign_flip_test",
-    "student_interval",
-    "summarise",
-    "tiers",
-    "within_deviation",
-]
 
 CONFIDENCE: Final = 0.95
 """Confidence of every interval."""

@@ -18,20 +18,6 @@ from ycbench_agents.files import FileError, read_file, structure, to_json, unstr
 from ycbench_env import Config, ConfigError, load_config
 from ycbench_env.text import shown
 
-__all__ = [
-    "DEFAULT_CONCURRENCY",
-    "LLM",
-    "EpisodeKey",
-    "Limits",
-    "Suite",
-    "SuiteError",
-    "SuitePolicy",
-    "SuitePreset",
-    "load_suite",
-    "read_seeds",
-    "suite_of",
-]
-
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""
 DEFAULT_CONCURRENCY: Final = 4

@@ -27,32 +27,6 @@ from ycbench_agents.evaluation.statistics import (
 from ycbench_agents.figure import dollars
 from ycbench_env.text import printable
 
-__all__ = [
-    "BEHAVIOUR",
-    "COMPARISON",
-    "COST",
-    "DEFAULT_BASELINE",
-    "ENDINGS",
-    "LEADERBOARD",
-    "PUBLISHED",
-    "RELIABILITY",
-    "TASKS",
-    "TIMES",
-    "Cell",
-    "Column",
-    "Table",
-    "comparison_frame",
-    "comparison_notes",
-    "endings_frame",
-    "leaderboard_frame",
-    "leaderboard_notes",
-    "make_table",
-    "means_frame",
-    "seed_scores",
-    "seed_values",
-    "totals_frame",
-]
-
 DEFAULT_BASELINE: Final = "greedy"
 """The paper's baseline (section 4.1)."""
 

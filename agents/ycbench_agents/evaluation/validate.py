@@ -49,22 +49,6 @@ from ycbench_agents.scripted.mixture import named_policies
 from ycbench_env import ConfigError, MissingExtraError, load_config, preset_names
 from ycbench_env.text import printable, shown
 
-__all__ = [
-    "PROVENANCE_FILE",
-    "Check",
-    "Counting",
-    "Limits",
-    "Outcome",
-    "Replay",
-    "Rules",
-    "SuiteRule",
-    "Telemetry",
-    "Validation",
-    "load_rules",
-    "record_digest",
-    "validate",
-]
-
 Outcome: TypeAlias = Literal["valid", "not checked", "invalid"]
 
 PROVENANCE_FILE: Final = "provenance.json"

@@ -36,8 +36,6 @@ from ycbench_agents.runs import RunWarning, TurnRecord, play_run
 from ycbench_env import MissingExtraError
 from ycbench_env.text import printable
 
-__all__ = ["BackendName", "Job", "Report", "WorkersError", "check_policy_apart", "play_jobs", "processors"]
-
 BackendName: TypeAlias = Literal["processes", "ray", "dask"]
 """Where episodes are played."""
 

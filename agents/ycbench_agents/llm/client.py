@@ -36,18 +36,6 @@ from ycbench_env.text import printable
 if TYPE_CHECKING:
     import openai
 
-__all__ = [
-    "ChatClient",
-    "ChatRequest",
-    "Completion",
-    "ContextLengthError",
-    "ModelError",
-    "OpenAIChat",
-    "Transport",
-    "api_key",
-    "read_answer",
-    "read_usage",
-]
 
 _NO_KEY: Final = "none"  # what servers get that take no key; they want the header all the same
 _CONNECT_S: Final = 30.0

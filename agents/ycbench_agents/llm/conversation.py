@@ -33,17 +33,6 @@ from ycbench_env.actions import parse_turn
 from ycbench_env.text import shown
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
 
-__all__ = [
-    "CommandAnswer",
-    "Exchange",
-    "answers_by_call",
-    "count_tokens",
-    "exchange_tokens",
-    "messages",
-    "prompt_sha256",
-    "status_text",
-]
-
 MAX_ANSWERS_LENGTH: Final = 65_536
 """Characters that the answers of a turn have in a conversation; what no longer fits is counted."""
 

@@ -27,25 +27,6 @@ import attrs
 
 from ycbench_agents.base import Json, JsonObject
 
-__all__ = [
-    "SOME_OF_EACH",
-    "Answer",
-    "Drop",
-    "Fault",
-    "LoggedRequest",
-    "LoopbackServer",
-    "Model",
-    "ScriptedReply",
-    "Stall",
-    "Status",
-    "Trickle",
-    "greedy_model",
-    "main",
-    "request_problems",
-    "text_model",
-    "tool_call",
-]
-
 _HOST: Final = "127.0.0.1"
 _LONGEST_BODY: Final = 64 * 2**20
 _CREATED: Final = 1_735_689_600  # a fixed moment: equal requests have equal answers, to the byte

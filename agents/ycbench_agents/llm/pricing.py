@@ -17,8 +17,6 @@ import attrs
 from ycbench_agents.base import JsonObject
 from ycbench_agents.files import FileError, read_file, structure, unstructure
 
-__all__ = ["Price", "Prices", "TokenUsage", "cost_usd", "load_prices"]
-
 _PER: Final = 1_000_000
 _HIGHEST: Final = 1_000_000
 _DATE: Final = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$", re.ASCII)

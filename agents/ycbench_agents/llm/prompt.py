@@ -18,8 +18,6 @@ import attrs
 from ycbench_env import Config
 from ycbench_env.actions import Grammar, command_list, grammar_for
 
-__all__ = ["TemplateError", "default_template", "placeholders", "system_prompt", "with_notes"]
-
 _PLACEHOLDER: Final = re.compile(r"\{(?P<literal>\{[A-Za-z_][A-Za-z0-9_]*\})\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _ITEM: Final = re.compile(r"^[ \t]*[-*][ \t]+\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}[ \t]*(?:\n|\Z)", re.MULTILINE)
 _ROUND: Final = (("market", "browse"), ("task", "accept"), ("task", "assign"), ("task", "dispatch"), ("sim", "resume"))

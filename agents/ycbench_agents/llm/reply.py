@@ -33,20 +33,6 @@ from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.settings import Mode
 from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, parse_turn
 
-__all__ = [
-    "RUN_COMMAND",
-    "ChatReply",
-    "Plan",
-    "PlannedCall",
-    "ToolCall",
-    "clean_json",
-    "parse_reply",
-    "reply_from_json",
-    "reply_to_json",
-    "run_command_tool",
-    "without_thoughts",
-]
-
 RUN_COMMAND: Final = "run_command"
 """Name of the only tool."""
 

@@ -15,16 +15,6 @@ from ycbench_agents.files import to_json
 from ycbench_env import Config
 from ycbench_env.text import printable, shown
 
-__all__ = [
-    "OPENAI_URL",
-    "REASONING_FIELDS",
-    "LLMSettings",
-    "LLMSettingsError",
-    "is_address",
-    "is_openai",
-    "settings_for",
-]
-
 OPENAI_URL: Final = "https://api.openai.com/v1"
 """Address that is asked where neither the settings nor the variable OPENAI_BASE_URL name one."""
 

@@ -67,8 +67,6 @@ from ycbench_env import Config, MissingExtraError, State, initial_state
 from ycbench_env.config import Constant, Distribution, WorldConfig
 from ycbench_env.types import Client, MarketTask
 
-__all__ = ["MOST_ACCEPTS_A_SLOT", "Bound", "BoundError", "Programme", "dual_value", "upper_bound", "upper_limit"]
-
 MOST_ACCEPTS_A_SLOT: Final = PASSES_A_SLOT + 1
 """How often a slot may be accepted where the number of accepts is limited."""
 

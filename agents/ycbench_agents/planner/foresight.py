@@ -19,23 +19,6 @@ from ycbench_env import Config, State
 from ycbench_env.actions import parse_turn
 from ycbench_env.types import Calendar, Command, MarketTask
 
-__all__ = [
-    "DAY_US",
-    "HOUR_US",
-    "PASSES_A_SLOT",
-    "RESUME",
-    "Card",
-    "Foresight",
-    "accept",
-    "assign",
-    "cancel",
-    "dispatch",
-    "hours_between",
-    "meaning",
-    "uncovered_by_bound",
-    "uncovered_by_planner",
-]
-
 PASSES_A_SLOT: Final = 998
 """How far a slot is looked along: after 1,000 acceptances its ids meet the next slot's, and replaying takes long."""
 

@@ -15,8 +15,6 @@ from ycbench_agents.files import write_file
 from ycbench_agents.scripted.replay import read_text, read_turns, write_turns
 from ycbench_env import Config, YCBenchEnv
 
-__all__ = ["Plan", "PlanError", "PlanFacts", "load_plan", "plan_facts", "replay_plan", "save_plan"]
-
 _TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
 _FACTS: Final = ("preset", "config", "seed", "final_funds_cents", "interrupted")
 

@@ -32,8 +32,6 @@ from ycbench_agents.planner.foresight import (
 from ycbench_env import State
 from ycbench_env.types import Employee, Task
 
-__all__ = ["Course", "Game", "Mark", "Weights", "roll_out"]
-
 _OPEN: Final = ("planned", "active")
 _MARGIN: Final = 1.02  # by which a larger team must do better
 _LONG: Final = 10**9

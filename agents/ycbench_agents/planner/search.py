@@ -20,8 +20,6 @@ from ycbench_agents.planner.plan import Plan, PlanError, replay_plan
 from ycbench_agents.planner.rollout import Course, Game, Weights, roll_out
 from ycbench_env import Config, State, initial_state
 
-__all__ = ["MOST_PASSES", "Progress", "plan"]
-
 MOST_PASSES: Final = 30_000
 """Offers that a plan passes by at most. More would bring more, but a plan is to be replayed in well under a minute."""
 

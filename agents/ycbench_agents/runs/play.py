@@ -47,8 +47,6 @@ from ycbench_agents.runs.store import RunStore
 from ycbench_env import Config, Observation, YCBenchEnv
 from ycbench_env.wrappers import ScratchpadMemory
 
-__all__ = ["Driver", "play_run", "replay_turn"]
-
 _T = TypeVar("_T")
 _RUNNING = RunOutcome("running")
 _NOWHERE = RunOrigin("", {}, None, "")

@@ -20,8 +20,6 @@ from ycbench_agents.runs.run import (
     version,
 )
 
-__all__ = ["ReplayReport", "replay_run"]
-
 
 @attrs.frozen
 class ReplayReport:

@@ -25,32 +25,6 @@ from ycbench_agents.files import FileError, from_json, open_record, read_record,
 from ycbench_agents.files import parse_json as _parse_json
 from ycbench_env import Config, ConfigError, load_config
 
-__all__ = [
-    "FORMAT",
-    "RUN_FILE",
-    "TURNS_FILE",
-    "GitState",
-    "Run",
-    "RunBusyError",
-    "RunError",
-    "RunIdentity",
-    "RunMismatchError",
-    "RunOrigin",
-    "RunOutcome",
-    "RunWarning",
-    "Tally",
-    "TurnRecord",
-    "find_run",
-    "identity_differences",
-    "json_differences",
-    "plain_json",
-    "read_run",
-    "same_run",
-    "turn_differences",
-    "version",
-    "whole_lines",
-]
-
 RUN_FILE: Final = "run.json"
 TURNS_FILE: Final = "turns.jsonl"
 FORMAT: Final = 2

@@ -14,8 +14,6 @@ from ycbench_agents.files import FileError, sync_folder, to_json, write_record
 from ycbench_agents.runs.run import RUN_FILE, TURNS_FILE, Run, RunBusyError, RunError, TurnRecord, whole_lines
 from ycbench_env import MissingExtraError
 
-__all__ = ["RunStore", "locked"]
-
 _REMEDIES: Final = {
     errno.ENOSPC: "make room on the disk",
     errno.EROFS: "choose a folder that can be written to",

@@ -16,28 +16,6 @@ import attrs
 
 from ycbench_env import Observation
 
-__all__ = [
-    "Completion",
-    "Employee",
-    "Inspection",
-    "MarketGate",
-    "Offer",
-    "Work",
-    "accepted",
-    "asked_at",
-    "completions",
-    "cut",
-    "ends_with",
-    "inspections",
-    "offers",
-    "planned_tasks",
-    "prestige",
-    "refused",
-    "results",
-    "staff",
-    "trust",
-]
-
 Work: TypeAlias = tuple[tuple[str, float], ...]
 """Units of work by domain."""
 

@@ -18,8 +18,6 @@ from ycbench_agents.scripted.one_at_a_time import (
 )
 from ycbench_env import Observation
 
-__all__ = ["AcceptAllPolicy", "AdversaryChaserPolicy"]
-
 _PAGE: Final = 50  # tasks seen in one look, and the most that are active: enough to drown in, and turns stay short
 
 

@@ -30,8 +30,6 @@ from ycbench_agents.scripted.one_at_a_time import (
 )
 from ycbench_env import Observation
 
-__all__ = ["ConservativePolicy"]
-
 
 class ConservativePolicy:
     """Starts only what it has inspected and can finish in time.

@@ -10,17 +10,6 @@ import numpy as np
 
 from ycbench_agents.scripted.answers import Employee, Work
 
-__all__ = [
-    "ASSUMED_RATE",
-    "TEAM_SIZE",
-    "TINY",
-    "add_business_hours",
-    "business_hours",
-    "hours_of_work",
-    "most_units",
-    "team_rate",
-]
-
 TEAM_SIZE: Final = 4  # members of a team that count
 ASSUMED_RATE: Final = 4.0  # units an hour in every domain, about a middling employee's, where rates are hidden
 TINY: Final = 0.001  # hours or units; keeps work of none from being worth infinitely much

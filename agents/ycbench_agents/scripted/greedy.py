@@ -9,8 +9,6 @@ from ycbench_agents.scripted.answers import MarketGate
 from ycbench_agents.scripted.one_at_a_time import WAIT, everybody, try_to_take
 from ycbench_env import Observation
 
-__all__ = ["GreedyPolicy", "IdlePolicy"]
-
 _LOOK: Final = "market browse --limit 1"  # the market is listed by reward, best first
 _WIDE_LOOK: Final = "company status\nmarket browse --limit 400"
 

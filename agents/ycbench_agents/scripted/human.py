@@ -16,8 +16,6 @@ from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
 from ycbench_env import Observation
 from ycbench_env.text import printable, shown
 
-__all__ = ["HumanPolicy"]
-
 _OPENING: Final = "Type commands, one a line; an empty line plays them as one turn. --help lists them, Ctrl-D leaves."
 _TYPED: Final = "typed"
 

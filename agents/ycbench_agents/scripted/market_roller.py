@@ -20,8 +20,6 @@ from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.expert.staffing import Situation, units
 from ycbench_env import Observation
 
-__all__ = ["MarketRollerPolicy"]
-
 
 class MarketRollerPolicy:
     """Accepts offers only to have them replaced, and lets the expert choose from the best.

@@ -20,8 +20,6 @@ from ycbench_agents.registry import PolicyError, make_policy, number_parameter
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
-__all__ = ["MixturePolicy", "named_policies"]
-
 _FIRST: Final = "policy"
 _OTHER: Final = "other"
 _PLAYED_BY: Final = "played_by"

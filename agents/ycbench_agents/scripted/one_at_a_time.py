@@ -15,21 +15,6 @@ from ycbench_agents.scripted.answers import Employee, Offer, Work
 from ycbench_agents.scripted.forecast import ASSUMED_RATE, TEAM_SIZE, TINY, hours_of_work, most_units
 from ycbench_env import Observation
 
-__all__ = [
-    "LOOK",
-    "WAIT",
-    "begin",
-    "best_team",
-    "everybody",
-    "feasible",
-    "known_staff",
-    "make_room",
-    "probe",
-    "swollen_clients",
-    "take",
-    "try_to_take",
-]
-
 LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
 """What a decision needs. More tasks than these would not fit into an observation; the best paid come first."""
 

@@ -14,8 +14,6 @@ from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import MarketGate
 from ycbench_env import Observation
 
-__all__ = ["RandomPolicy"]
-
 _LOOKS: Final = ("company status", "employee list", "client list", "client history", "finance ledger", "task list")
 _MOST_COMMANDS: Final = 6  # in one turn
 _CANCEL_CHANCE: Final = 0.05

@@ -34,8 +34,6 @@ from ycbench_agents.files import FileError, read_record
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
-__all__ = ["MOST_CHARACTERS", "MOST_COMMANDS", "MOST_TURNS", "ReplayPolicy", "read_text", "read_turns", "write_turns"]
-
 MOST_CHARACTERS: Final = 16_000_000
 """Most bytes of a file of turns once it is unpacked, and most characters of all turns."""
 MOST_COMMANDS: Final = 400_000

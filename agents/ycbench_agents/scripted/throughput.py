@@ -14,8 +14,6 @@ from ycbench_agents.scripted.answers import MarketGate, Offer
 from ycbench_agents.scripted.one_at_a_time import LOOK, WAIT, best_team, feasible, known_staff, take, try_to_take
 from ycbench_env import Observation
 
-__all__ = ["PrestigePolicy", "ThroughputPolicy"]
-
 
 class ThroughputPolicy:
     """Takes the task with the highest reward an hour, with the best team for it, one at a time.

@@ -43,19 +43,6 @@ from ycbench_env import Config, Observation, State, YCBenchEnv, load_config, obs
 from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, grammar_for, parse_turn
 from ycbench_env.text import shown
 
-__all__ = [
-    "EpisodeReport",
-    "Played",
-    "PolicyConformanceError",
-    "PolicyReport",
-    "Student",
-    "check_policy",
-    "check_sees_only_observations",
-    "play",
-    "reached_environment",
-    "with_other_hidden_fields",
-]
-
 _MOST_TURNS: Final = 10_000  # an episode that is longer never ends
 _ODD_TURNS: Final = 25  # in each odd world
 _QUESTIONS: Final = ("employee list", "task list", "client list", "client history", "market browse")

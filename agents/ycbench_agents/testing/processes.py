@@ -19,8 +19,6 @@ from ycbench_agents.testing.conformance import PolicyConformanceError, Student, 
 from ycbench_env import load_config
 from ycbench_env.text import shown
 
-__all__ = ["check_policy_in_processes"]
-
 _TIME_ZONES: Final = ("UTC", "Pacific/Apia")
 _LAST_LINES: Final = 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import attrs
 import gymnasium as gym
@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from ycbench_agents import figure, make_policy, rollout
+from ycbench_agents import make_policy, rollout
 from ycbench_agents.figure import (
     FundsCurve,
     dollars,
@@ -93,8 +93,3 @@ def test_labels_keep_their_distance_and_their_order() -> None:
 def test_looks_differ_beyond_seven_names() -> None:
     assert len(set(line_looks(map(str, range(28))).values())) == 28
     assert dollars(-1_234_567) == "\u2212$1.23M"
-
-
-def test_annotations_resolve_at_run_time() -> None:
-    for name in figure.__all__:
-        get_type_hints(getattr(figure, name))

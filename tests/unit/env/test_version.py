@@ -1,17 +1,14 @@
 """The version of the package, and that its public signatures can be read at run time."""
 
-import inspect
 import subprocess
 import sys
 import tomllib
-import typing
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 import ycbench_env
-from ycbench_env import observation, testing, viewer, wrappers
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -35,21 +32,6 @@ print(ycbench_env.__version__)
 def test_another_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'ycbench_env' has no attribute 'nothing'"):
         _ = ycbench_env.nothing  # pyright: ignore[reportAttributeAccessIssue] - wrong on purpose
-
-
-def test_public_signatures_resolve() -> None:
-    unresolved: list[str] = []
-    for module in (ycbench_env, observation, testing, viewer, wrappers):
-        for name in module.__all__:
-            value = getattr(module, name)
-            methods = [member for key, member in vars(value).items() if key[0] != "_"] if inspect.isclass(value) else []
-            for member in (value.__init__ if inspect.isclass(value) else value, *methods):
-                function = getattr(member, "fget", None) or getattr(member, "__func__", member)
-                try:
-                    typing.get_type_hints(function) if inspect.isfunction(function) else None
-                except NameError as error:
-                    unresolved.append(f"{function.__qualname__}: {error}")
-    assert unresolved == []
 
 
 def test_everything_works_without_docstrings_and_assertions() -> None:

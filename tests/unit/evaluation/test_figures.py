@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import get_type_hints
 
 import matplotlib as mpl
 import pandas as pd
@@ -151,9 +150,3 @@ def test_the_story_names_every_line() -> None:
     axes = story({"expert": [2e5] * 12, "greedy": [1e5] * 12}, models, 1e7, "A year").axes[0]
     named = {text.get_text().split("  ")[0] for text in axes.texts}
     assert named == {"upper bound", "expert", "greedy", *(model.name for model in models)}
-
-
-def test_annotations_resolve_at_run_time() -> None:
-    for name in figures.__all__:
-        if callable(value := getattr(figures, name)):
-            get_type_hints(value)

@@ -8,14 +8,13 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import get_type_hints
 
 import attrs
 import matplotlib as mpl
 import pytest
 
 from ycbench_agents.base import JsonObject
-from ycbench_agents.evaluation import Episode, Evaluation, play_suite, read_evaluation, report
+from ycbench_agents.evaluation import Episode, Evaluation, play_suite, read_evaluation
 from ycbench_agents.evaluation.report import ReportError, render_report, write_report
 from ycbench_agents.files import FileError
 
@@ -207,12 +206,6 @@ def test_a_link_in_the_folder_is_not_followed(played: Evaluation, tmp_path: Path
     (out / "figures").symlink_to(tmp_path)
     with pytest.raises(FileError, match="symbolic link"):
         write_report(played.folder, out)
-
-
-def test_annotations_resolve_at_run_time() -> None:
-    for name in report.__all__:
-        if callable(value := getattr(report, name)):
-            get_type_hints(value)
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot be measured")

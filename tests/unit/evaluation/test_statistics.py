@@ -7,13 +7,12 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ycbench_agents.evaluation import statistics
 from ycbench_agents.evaluation.statistics import (
     bca_interval,
     compare,
@@ -169,9 +168,3 @@ def test_students_interval_covers_as_the_page_says() -> None:
         assert interval.high is not None
         covered.append(interval.low <= 5 <= interval.high)
     assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
-
-
-def test_annotations_resolve_at_run_time() -> None:
-    for name in statistics.__all__:
-        if callable(value := getattr(statistics, name)):
-            get_type_hints(value)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from ycbench_agents.evaluation import tables
 from ycbench_agents.evaluation.tables import (
     COMPARISON,
     LEADERBOARD,
@@ -155,9 +154,3 @@ def test_cells_show_hostile_names_and_odd_numbers() -> None:
     times = pd.DataFrame([{"policy": "a", "wall_s": 90.0, "wall_s_deviation": 30.0, "latency_s": 0.002}])
     times = times.assign(latency_s_deviation=None, retries=None, faults=None)
     assert [cell.text for cell in make_table("", times, TIMES).rows[0]] == ["a", "1.50 \u00b1 0.50 min", "2.00 ms"]
-
-
-def test_annotations_resolve_at_run_time() -> None:
-    for name in tables.__all__:
-        if callable(value := getattr(tables, name)):
-            get_type_hints(value)

@@ -7,11 +7,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import gc
-import importlib
-import inspect
 import json
 import pickle
-import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -490,15 +487,3 @@ def test_a_template_or_configuration_that_cannot_be_used_is_told_at_once() -> No
         made(saying(), settings(system_prompt="{wrong}"))
     with pytest.raises(ConfigError, match="nowhere"):
         made(saying(), settings(), config="nowhere")
-
-
-@pytest.mark.parametrize(
-    "module", ["client", "conversation", "loopback", "policy", "pricing", "prompt", "reply", "settings"]
-)
-def test_public_signatures_resolve_at_run_time(module: str) -> None:
-    loaded = importlib.import_module(f"ycbench_agents.llm.{module}")
-    for public in (getattr(loaded, name) for name in loaded.__all__):
-        members = [getattr(it, "__func__", it) for it in vars(public).values()] if inspect.isclass(public) else []
-        for each in (public, *members):
-            if inspect.isclass(each) or (inspect.isfunction(each) and not each.__name__.startswith("_")):
-                typing.get_type_hints(each)

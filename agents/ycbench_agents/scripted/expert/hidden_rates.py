@@ -23,8 +23,6 @@ from ycbench_agents.scripted.answers import Employee, Inspection, Offer, Work
 from ycbench_agents.scripted.expert.staffing import Situation, units
 from ycbench_agents.scripted.forecast import ASSUMED_RATE, business_hours, most_units
 
-__all__ = ["Belief", "BlindPlay", "RateEstimate", "counted_hours"]
-
 _USUAL: Final = {"junior": (2.5, 2.0), "mid": (5.5, 3.0), "senior": (8.5, 3.5)}  # mean and deviation of a rate
 _UNKNOWN: Final = (ASSUMED_RATE, 3.0)
 _LEAST_RATE: Final = 0.1  # nobody works backwards, whatever the equations say

@@ -42,8 +42,6 @@ from ycbench_agents.scripted.expert.staffing import (
 from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
 from ycbench_env import Observation
 
-__all__ = ["ExpertPolicy"]
-
 _FEWEST_LISTED: Final = 50
 _WAIT: Final = "sim resume"
 _INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it

@@ -21,24 +21,6 @@ from ycbench_agents.scripted.forecast import ASSUMED_RATE, TEAM_SIZE, TINY, busi
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
-__all__ = [
-    "MOST_LISTED",
-    "TEAM_SIZES",
-    "Candidate",
-    "Job",
-    "Person",
-    "Situation",
-    "Team",
-    "Valuation",
-    "Weights",
-    "best_job",
-    "person",
-    "read_situation",
-    "read_weights",
-    "staff_jobs",
-    "units",
-]
-
 MOST_LISTED: Final = 400  # tasks of the market; more do not fit into an observation, and the best paid come first
 TRUST_MAX: Final = 5.0
 _WORK_REDUCTION: Final = 0.5  # at full trust
