@@ -11,7 +11,6 @@ import pickle
 import socket
 import time
 import traceback
-from collections.abc import Iterable
 
 import openai._base_client
 import pytest
@@ -26,14 +25,10 @@ from ycbench_agents.llm.client import (
 )
 from ycbench_agents.llm.loopback import (
     SOME_OF_EACH,
-    Answer,
-    Drop,
     Fault,
     LoopbackServer,
     ScriptedReply,
-    Stall,
-    Status,
-    Trickle,
+    error_fault,
 )
 from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.reply import ChatReply, ToolCall
@@ -138,7 +133,7 @@ def test_a_temporary_fault_is_tried_again_with_the_same_request(fault: Fault) ->
 
 
 def test_attempts_are_limited_and_the_last_fault_is_shown() -> None:
-    with LoopbackServer(ready, always(Status(503, message="busy"))) as server:
+    with LoopbackServer(ready, always(error_fault(503, message="busy"))) as server:
         error = refused(client(server, max_retries=2))
     assert len(server.requests) == 3
     assert str(error) == f"no reply of m at {server.base_url} after 3 attempts: HTTP 503: busy"
@@ -147,12 +142,14 @@ def test_attempts_are_limited_and_the_last_fault_is_shown() -> None:
 
 
 def test_waits_are_those_that_the_server_asks_for() -> None:
-    slow = Answer(429, "{}", {"Retry-After-Ms": "300"})
+    slow = Fault(429, "{}", {"Retry-After-Ms": "300"})
     with LoopbackServer(ready, first(slow)) as server:
         assert completed(client(server)).transport.latency_s >= 0.3
 
 
-@pytest.mark.parametrize("fault", [Stall(60), Trickle(0.01)], ids=["stall", "trickle"])
+@pytest.mark.parametrize(
+    "fault", [Fault(stall_s=60), Fault(200, " " * 10_000, interval_s=0.01, cut=True)], ids=["stall", "trickle"]
+)
 def test_an_attempt_is_bounded_in_wall_time_however_slowly_bytes_come(fault: Fault) -> None:
     with LoopbackServer(ready, first(fault)) as server:
         completion = completed(client(server, timeout_s=0.5))
@@ -174,7 +171,7 @@ def test_a_late_reply_is_not_taken_for_the_answer_to_the_next_attempt() -> None:
 
 
 def test_the_deadline_bounds_all_attempts_and_waits() -> None:
-    with LoopbackServer(ready, always(Stall(60))) as server:
+    with LoopbackServer(ready, always(Fault(stall_s=60))) as server:
         error = refused(client(server, timeout_s=0.2, max_retries=1000, deadline_s=0.7))
     assert "no reply before the deadline of 0.7 s" in str(error)
     assert len(server.requests) < 10
@@ -190,12 +187,12 @@ def test_a_refused_connection_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("fault", "text"),
     [
-        (Status(400, message="no such field"), "HTTP 400: no such field"),
-        (Status(401, message="wrong key"), "wrong key (the key is taken from the environment variable OPENAI_API_KEY)"),
-        (Status(404, message="no such model"), "no such model (check the settings model and base_url)"),
-        (Answer(200, '{"error": {"code": 402, "message": "no credit"}}'), "no credit"),
-        (Answer(302, "", {"Location": "http://127.0.0.1:1/v1"}), "a redirect is not followed"),
-        (Answer(307, "", {"Location": "/v1/elsewhere"}), "a redirect is not followed"),
+        (error_fault(400, message="no such field"), "HTTP 400: no such field"),
+        (error_fault(401, message="wrong key"), "(the key is taken from the environment variable OPENAI_API_KEY)"),
+        (error_fault(404, message="no such model"), "no such model (check the settings model and base_url)"),
+        (Fault(200, '{"error": {"code": 402, "message": "no credit"}}'), "no credit"),
+        (Fault(302, "", {"Location": "http://127.0.0.1:1/v1"}), "a redirect is not followed"),
+        (Fault(307, "", {"Location": "/v1/elsewhere"}), "a redirect is not followed"),
     ],
     ids=lambda value: str(value)[:30],
 )
@@ -211,9 +208,9 @@ def test_a_refusal_for_good_is_not_tried_again(fault: Fault, text: str) -> None:
     "fault",
     [
         None,
-        Status(413, message="Payload too large"),
-        Status(400, message="Input is too long for requested model", code="context_length_exceeded"),
-        Answer(200, '{"error": {"message": "the prompt is too long: 9 tokens"}}'),
+        error_fault(413, message="Payload too large"),
+        error_fault(400, message="Input is too long for requested model", code="context_length_exceeded"),
+        Fault(200, '{"error": {"message": "the prompt is too long: 9 tokens"}}'),
     ],
 )
 def test_a_request_beyond_the_context_differs_from_other_refusals(fault: Fault | None) -> None:
@@ -223,7 +220,7 @@ def test_a_request_beyond_the_context_differs_from_other_refusals(fault: Fault |
 
 
 def test_a_server_that_is_busy_with_contexts_is_only_busy() -> None:
-    with LoopbackServer(ready, first(Status(503, message="context length exceeded by another"))) as server:
+    with LoopbackServer(ready, first(error_fault(503, message="context length exceeded by another"))) as server:
         assert completed(client(server)).transport.attempts == 2
 
 
@@ -235,7 +232,7 @@ def test_cancellation_passes_through_at_once() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(chat.complete(REQUEST), 0.3)
 
-    with LoopbackServer(ready, always(Stall(60))) as server:
+    with LoopbackServer(ready, always(Fault(stall_s=60))) as server:
         asyncio.run(cancelled(client(server)))
     assert len(server.requests) == 1
 
@@ -244,7 +241,7 @@ def test_one_client_serves_several_loops_and_episodes_and_leaves_no_connection_o
     async def several(chat: OpenAIChat) -> list[Completion]:
         return await asyncio.gather(*(chat.complete(REQUEST) for _ in range(20)))
 
-    with LoopbackServer(ready, {3: Drop(), 25: Status(500)}) as server:
+    with LoopbackServer(ready, {3: Fault(), 25: error_fault(500)}) as server:
         chat = client(server)
         for _ in range(2):
             replies = asyncio.run(several(chat))
@@ -256,10 +253,9 @@ def test_one_client_serves_several_loops_and_episodes_and_leaves_no_connection_o
 
 def test_a_closed_client_opens_new_connections() -> None:
     async def twice(chat: OpenAIChat) -> None:
-        await chat.complete(REQUEST)
-        await chat.aclose()
-        await chat.complete(REQUEST)
-        await chat.aclose()
+        for _ in range(2):
+            await chat.complete(REQUEST)
+            await chat.aclose()
         await chat.aclose()
 
     with LoopbackServer(ready) as server:
@@ -314,16 +310,12 @@ ECHO = json.dumps({"error": {"message": f"Bearer {KEY} with {HEADER} is wrong"}}
 @pytest.mark.parametrize("status", [401, 503, 200])
 def test_no_secret_is_in_an_error_its_traceback_or_the_log(status: int, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with LoopbackServer(ready, always(Answer(status, ECHO, {"X-Echo": "1"}))) as server:
+    with LoopbackServer(ready, always(Fault(status, ECHO, {"X-Echo": "1"}))) as server:
         error = refused(client(server, extra_headers={"X-Own": f"Token {HEADER}"}, max_retries=1))
-    shown = "".join([*traceback.format_exception(error), repr(error.transport), caplog.text, *messages(caplog.records)])
+    shown = "".join([*traceback.format_exception(error), repr(error.transport), caplog.text])
     assert "[redacted]" in shown
     assert KEY not in shown
     assert HEADER not in shown
-
-
-def messages(records: Iterable[logging.LogRecord]) -> list[str]:
-    return [record.getMessage() for record in records]
 
 
 def test_a_key_that_a_server_repeats_in_a_reply_is_not_kept() -> None:
@@ -336,9 +328,7 @@ def test_organization_and_project_are_sent_to_openai_only(monkeypatch: pytest.Mo
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
 
     async def account(url: str) -> tuple[object, object]:
-        chat = client(url)
-        package = await chat._client()
-        await chat.aclose()
+        package = await client(url)._client()
         return package.organization, package.project
 
     assert asyncio.run(account("https://api.openai.com/v1")) == ("org-1", "proj-1")

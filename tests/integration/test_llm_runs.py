@@ -20,7 +20,7 @@ from ycbench_agents.llm.loopback import (
     LoopbackServer,
     Model,
     ScriptedReply,
-    Status,
+    error_fault,
     greedy_model,
     text_model,
     tool_call,
@@ -85,7 +85,7 @@ def test_a_refusal_stops_a_run_with_its_reason_and_it_goes_on_without_asking_aga
 ) -> None:
     with LoopbackServer(greedy_model) as server:
         calm = played(tmp_path / "calm", server, monkeypatch)
-    with LoopbackServer(greedy_model, {11: Status(401, message="Incorrect API key provided")}) as server:
+    with LoopbackServer(greedy_model, {11: error_fault(401, message="Incorrect API key provided")}) as server:
         stopped = played(tmp_path / "run", server, monkeypatch)
         assert (stopped.outcome.status, stopped.outcome.turns) == ("stopped", 10)
         assert "HTTP 401: Incorrect API key provided (the key is taken from" in (stopped.outcome.reason or "")
@@ -103,7 +103,7 @@ def test_a_small_context_shrinks_the_window_also_through_a_resume(
     windows: list[Any] = [(turn.trace or {})["shrunk_to"] for turn in whole.turns()]
     assert windows[0] is None
     assert isinstance(windows[-1], int)
-    with LoopbackServer(greedy_model, {20: Status(403)}, context_tokens=4000) as server:
+    with LoopbackServer(greedy_model, {20: error_fault(403)}, context_tokens=4000) as server:
         assert played(tmp_path / "run", server, monkeypatch).outcome.status == "stopped"
         assert same_run(played(tmp_path / "run", server, monkeypatch), whole) == []
 

@@ -231,7 +231,7 @@ def test_whole_episodes_are_recalled_exactly(  # noqa: PLR0913 -- drawn
     assert len(first) > 3
     assert reader.last_messages == player.last_messages
     assert reader.last_trace == player.last_trace
-    assert reader._memory == player._memory
+    assert reader._last == player._last
 
 
 async def played(env: Env[Any, Any], policy: LLMPolicy, seed: int) -> list[Decision]:

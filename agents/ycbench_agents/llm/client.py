@@ -1,8 +1,5 @@
-"""Asks a chat model over the network; retries, their waits and ``Retry-After`` are the ``openai`` package's own.
+"""Asks a chat model over the network; the ``openai`` package retries, waits and heeds ``Retry-After``.
 
-Invariants, each of them a test:
-
-- A request is sent at most ``max_retries`` + 1 times; what cannot get better is not sent again.
 - An attempt takes at most ``timeout_s`` of wall time, however slowly a server sends; ``deadline_s`` bounds them all.
 - An answer without a reply in it (a page, broken JSON, an error, no choice) is a fault, also under HTTP 200.
 - No redirect is followed: headers and messages go to the server in the settings, and to no other.
@@ -14,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-import math
 import os
 import re
 import time
@@ -37,12 +33,13 @@ if TYPE_CHECKING:
     import openai
 
 
-_NO_KEY: Final = "none"  # what servers get that take no key; they want the header all the same
+_NO_KEY: Final = "none"  # for servers that take no key; they want the header all the same
 _CONNECT_S: Final = 30.0
 _SHORTEST_SECRET: Final = 12  # shorter values are placeholders such as "lm-studio", which a model may well say
 _LONGEST_MESSAGE: Final = 300
 _OK: Final = range(200, 300)
 _BAD_GATEWAY: Final = 502
+_TOO_LARGE: Final = 413
 
 # Each server words it in its own way; the names say who was seen to.
 _CONTEXT_LENGTH: Final = re.compile(
@@ -60,10 +57,9 @@ _CONTEXT_LENGTH: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ABOUT_LENGTH: Final = frozenset({400, 413, 422})  # a gateway that gives up speaks of contexts under 5xx, too
+_ABOUT_LENGTH: Final = frozenset({400, _TOO_LARGE, 422})  # a gateway that gives up speaks of contexts under 5xx, too
 _ADVICE: Final = {
-    401: " (the key is taken from the environment variable {variable})",
-    403: " (the key is taken from the environment variable {variable})",
+    **dict.fromkeys((401, 403), " (the key is taken from the environment variable {variable})"),
     404: " (check the settings model and base_url)",
     **dict.fromkeys(
         (301, 302, 307, 308), " (a redirect is not followed; set base_url to where it leads, if you trust it)"
@@ -73,12 +69,7 @@ _ADVICE: Final = {
 
 @attrs.frozen
 class ChatRequest:
-    """One request for a reply.
-
-    Args:
-        messages: Messages in the interface's own form.
-        tools: Tools in the interface's own form, empty for a model without.
-    """
+    """Messages and tools in the interface's own form; no tools for a model without."""
 
     messages: tuple[JsonObject, ...]
     tools: tuple[JsonObject, ...] = ()
@@ -86,11 +77,11 @@ class ChatRequest:
 
 @attrs.frozen
 class Transport:
-    """How a reply was got; differs between equal runs.
+    """How a reply came; differs between equal runs.
 
     Args:
         latency_s: Seconds from the first attempt to the reply, waits included.
-        attempts: Requests that were sent, at least 1.
+        attempts: Requests that were sent.
         faults: What went wrong on the way, one short text each, without secrets.
     """
 
@@ -101,19 +92,14 @@ class Transport:
 
 @attrs.frozen
 class Completion:
-    """A reply and how it was got."""
+    """A reply and how it came."""
 
     reply: ChatReply
     transport: Transport
 
 
 class ModelError(Exception):
-    """There is no reply to be had; the text says why and holds no secret.
-
-    Args:
-        message: Why.
-        transport: What was tried, None where nothing was sent.
-    """
+    """The model gives no reply; the message holds no secret, and ``transport`` is what was tried."""
 
     def __init__(self, message: str, transport: Transport | None = None) -> None:
         super().__init__(message)
@@ -177,7 +163,7 @@ def api_key(settings: LLMSettings) -> str:
 
 
 def _without_secrets(text: str, key: str, settings: LLMSettings) -> str:
-    """Return what a server sent, or an error, with the key and values of headers replaced: the only such place."""
+    """Return what a server sent with the key and values of headers replaced: the only such place."""
     for value in (key, *settings.extra_headers.values()):
         for secret in (value, value.rpartition(" ")[2]):  # "Bearer sk-..." and the key in it
             if len(secret) >= _SHORTEST_SECRET:
@@ -194,7 +180,7 @@ class _Attempts:
 
     count: int = 0
     faults: list[str] = attrs.field(factory=list[str])
-    status: int | None = None
+    status: int = 0
     reply: ChatReply | None = None
 
 
@@ -204,9 +190,8 @@ _ATTEMPTS: Final[ContextVar[_Attempts]] = ContextVar("attempts")  # of the reque
 class OpenAIChat:
     """A chat model behind a server with the chat-completions interface.
 
-    One client serves any number of episodes at a time, and several event loops, each with connections of its own. They
-    are made for the first request and closed by ``aclose``, or when their loop ends. Copies and pickles hold the
-    settings alone.
+    One client serves any number of episodes at a time, and several event loops, each with connections of its own, which
+    are closed by ``aclose`` or when the loop ends. Copies and pickles hold the settings alone.
 
     Args:
         settings: Whom and how to ask; the key is looked up when the first request is sent.
@@ -214,15 +199,15 @@ class OpenAIChat:
 
     def __init__(self, settings: LLMSettings) -> None:
         self._settings = settings
-        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, AsyncGenerator[None]]]
+        self._sessions: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, list[AsyncGenerator[None]]]
+        ]
         self._sessions = WeakKeyDictionary()
 
     def __repr__(self) -> str:
-        """Return the model's name."""
         return f"{type(self).__name__}(model={self._settings.model!r})"
 
     def __reduce__(self) -> tuple[type[OpenAIChat], tuple[LLMSettings]]:
-        """Return how a copy is made: connections belong to one process."""
         return type(self), (self._settings,)
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -236,74 +221,66 @@ class OpenAIChat:
         settings = self._settings
         client = await self._client()
         attempts, started = _Attempts(), time.monotonic()
-        token = _ATTEMPTS.set(attempts)
+        _ATTEMPTS.set(attempts)
+        options: JsonObject = {
+            "tools": list(request.tools) or None,  # servers refuse an empty list
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            settings.max_tokens_field: settings.max_tokens,
+            "seed": settings.seed,
+        }
+        body: JsonObject = {name: value for name, value in options.items() if value is not None}
+        body |= {"messages": list(request.messages), **settings.extra_body}
         try:
             async with asyncio.timeout(settings.deadline_s):
                 # The body goes past `messages`, whose every value the package would compare with its types.
                 await client.chat.completions.with_raw_response.create(
-                    model=settings.model, messages=[], extra_body=_body(request, settings)
+                    model=settings.model, messages=[], extra_body=body
                 )
         except TimeoutError:
             attempts.faults.append(f"no reply before the deadline of {settings.deadline_s:.6g} s")
         except Exception as error:  # noqa: BLE001 -- the libraries below have no common one; its text may hold what was sent
             if not attempts.faults:
                 attempts.faults.append(f"the request cannot be sent ({type(error).__name__})")
-        finally:
-            _ATTEMPTS.reset(token)
         transport = Transport(time.monotonic() - started, attempts.count, tuple(attempts.faults))
         if attempts.reply is not None:
             return Completion(attempts.reply, transport)
         last = attempts.faults[-1]
-        if attempts.status in _ABOUT_LENGTH and (attempts.status == 413 or _CONTEXT_LENGTH.search(last)):  # noqa: PLR2004 -- HTTP's
+        if attempts.status == _TOO_LARGE or (attempts.status in _ABOUT_LENGTH and _CONTEXT_LENGTH.search(last)):
             msg = f"the messages are too long for {settings.model}: {last}"
             raise ContextLengthError(msg, transport)
         tried = "1 attempt" if attempts.count == 1 else f"{attempts.count} attempts"
-        advice = _ADVICE.get(attempts.status or 0, "").format(variable=settings.api_key_variable)
+        advice = _ADVICE.get(attempts.status, "").format(variable=settings.api_key_variable)
         msg = f"no reply of {settings.model} at {server_url(settings)} after {tried}: {last}{advice}"
         raise ModelError(msg, transport)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; a later request opens new ones."""
-        session = self._sessions.pop(asyncio.get_running_loop(), None)
-        if session is not None:
-            await session[1].aclose()
+        if session := self._sessions.pop(asyncio.get_running_loop(), None):
+            await session[1][0].aclose()
 
     async def _client(self) -> openai.AsyncOpenAI:
-        """Return the package's client for the running event loop."""
+        """Return the package's client for the running event loop, which closes its asynchronous generators first."""
         loop = asyncio.get_running_loop()
         if loop not in self._sessions:
             client = _new_client(self._settings)
-            held: list[object] = []
-            closing = _closing(client, held)
-            held.append(closing)
-            await anext(closing)  # from here on the loop knows it
-            self._sessions[loop] = client, closing
+            held: list[AsyncGenerator[None]] = []  # keeps the generator alive, also where nobody keeps this policy
+
+            async def closing() -> AsyncGenerator[None]:
+                try:
+                    yield
+                finally:
+                    await client.close()
+                    held.clear()
+
+            held.append(closing())
+            await anext(held[0])  # from here on the loop knows it
+            self._sessions[loop] = client, held
         return self._sessions[loop][0]
 
 
-async def _closing(client: openai.AsyncOpenAI, held: list[object]) -> AsyncGenerator[None]:  # noqa: ARG001 -- keeps itself alive
-    """Yield once; close the connections when the loop ends, which closes its asynchronous generators first."""
-    try:
-        yield
-    finally:
-        await client.close()
-
-
-def _body(request: ChatRequest, settings: LLMSettings) -> JsonObject:
-    """Return what is sent beside the model's name; empty lists of tools, which servers refuse, are left out."""
-    options: JsonObject = {
-        "tools": list(request.tools) or None,
-        "temperature": settings.temperature,
-        "top_p": settings.top_p,
-        settings.max_tokens_field: settings.max_tokens,
-        "seed": settings.seed,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    return {"messages": list(request.messages), **given, **settings.extra_body}
-
-
 def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
-    """Return the package's client."""
+    """Return the package's client, with attempts that are bounded and noted in ``_ATTEMPTS``."""
     try:
         import openai  # noqa: PLC0415 -- of an extra, and slow to import
     except ModuleNotFoundError as error:
@@ -315,12 +292,10 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
     host = urlsplit(url).hostname or ""
 
     class Http(openai.DefaultAsyncHttpxClient):
-        """Bounds each attempt and notes what became of it."""
-
         async def send(self, request: Any, **options: Any) -> Any:  # noqa: ANN401 -- of httpx or httpx2
             attempts = _ATTEMPTS.get()
             attempts.count += 1
-            attempts.status = None
+            attempts.status = 0
             try:
                 async with asyncio.timeout(settings.timeout_s):  # the package's limit is between two bytes
                     response: Any = await super().send(request, **options)
@@ -335,8 +310,8 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
             if isinstance(outcome, ChatReply):
                 attempts.reply = outcome
             else:
-                attempts.faults.append(outcome[1])
                 attempts.status = response.status_code = outcome[0]  # the package decides by it
+                attempts.faults.append(outcome[1])
             return response
 
     client = openai.AsyncOpenAI(
@@ -359,8 +334,8 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
 def read_answer(status: int, text: str) -> ChatReply | tuple[int, str]:
     """Return the reply in an answer, or the status that fits and what is wrong; never raises.
 
-    Whatever stands in a message is a reply. An answer under a status of success that holds none has the status that its
-    error names, 400 where that speaks of the context's length, else 502: such answers come from gateways.
+    An answer under a status of success that holds no message has the status that its error names, 400 where that
+    speaks of the context's length, else 502: such answers come from gateways.
 
     Args:
         status: HTTP status.
@@ -379,7 +354,7 @@ def read_answer(status: int, text: str) -> ChatReply | tuple[int, str]:
     holder = _first(body) or body  # Gemini sends a list of one
     error = _get(choice, "error") or _get(holder, "error") or holder
     wording = _message(error) or _message(holder)
-    if raw := _get(_get(error, "metadata"), "raw"):  # what OpenRouter's upstream said
+    if raw := _get(error, "metadata", "raw"):  # what OpenRouter's upstream said
         wording = f"{wording} ({raw})"
     named = [_get(error, name) for name in ("code", "type", "status")]
     codes = [str(code) for code in named if isinstance(code, str | int)]
@@ -399,13 +374,14 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "..."
 
 
-def _get(value: Json, name: str) -> Json:
-    """Return a field, None if there is no such field or no object."""
-    return value.get(name) if isinstance(value, dict) else None
+def _get(value: Json, *path: str) -> Json:
+    """Return what stands at a path of keys, None where there is nothing."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _first(value: Json) -> Json:
-    """Return the first item, None if there is none or no list."""
     return value[0] if isinstance(value, list) and value else None
 
 
@@ -438,8 +414,7 @@ def _reply(message: JsonObject, choice: Json, body: Json) -> ChatReply:
         content = json.dumps(content)
     calls = message.get("tool_calls")
     listed: list[Json] = calls if isinstance(calls, list) else [calls] if isinstance(calls, dict) else []
-    legacy = message.get("function_call")
-    if not listed and isinstance(legacy, dict):
+    if not listed and isinstance(legacy := message.get("function_call"), dict):
         listed = [{"function": legacy}]
     return ChatReply(
         content=content,
@@ -457,39 +432,32 @@ def _tool_call(call: Json) -> ToolCall:
         return ToolCall("", "", call)
     inner = call.get("function") or call.get("custom") or call
     arguments = _get(inner, "arguments")
-    call_id = call.get("id")  # some servers count
+    call_id = call.get("id")
     return ToolCall(
-        id=str(call_id) if isinstance(call_id, str | int) and not isinstance(call_id, bool) else "",
+        id=str(call_id) if type(call_id) in (str, int) else "",  # some servers count
         name=_text(_get(inner, "name")) or "",
         arguments=_get(inner, "input") if arguments is None else arguments,
     )
 
 
 def read_usage(usage: Json) -> TokenUsage:
-    """Return the tokens that a server reports; never raises.
+    """Return the tokens that an answer's ``usage`` reports; never raises.
 
     A figure that is missing or no count is unknown. So is a whole that is smaller than its part, or smaller than the
     total leaves for it: such a server counts in another way. Where the total shows that reasoning was counted beside
     the completion (xAI), it is added to it.
-
-    Args:
-        usage: ``usage`` of an answer.
     """
 
-    def count(*paths: str) -> int | None:
-        """Return the count at the first path that leads to one."""
-        for path in paths:
-            value: Json = usage
-            for name in path.split("."):
-                value = _get(value, name)
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < math.ldexp(1, 63):
-                return value
-        return None
+    def count(*path: str) -> int | None:
+        value = _get(usage, *path)
+        return value if type(value) is int and 0 <= value < 2**63 else None
 
-    # Beside OpenAI's own places: DeepSeek's and Moonshot's.
-    cached = count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
-    reasoning = count("completion_tokens_details.reasoning_tokens", "reasoning_tokens")
     prompt, completion, total = count("prompt_tokens"), count("completion_tokens"), count("total_tokens")
+    cached = count("prompt_tokens_details", "cached_tokens")
+    for other in ("prompt_cache_hit_tokens", "cached_tokens"):  # DeepSeek's, Moonshot's
+        cached = count(other) if cached is None else cached
+    reasoning = count("completion_tokens_details", "reasoning_tokens")
+    reasoning = count("reasoning_tokens") if reasoning is None else reasoning
     if prompt is not None and completion is not None and total is not None and total > prompt + completion:
         completion = completion + reasoning if reasoning and total == prompt + completion + reasoning else None
     elif completion is not None and reasoning is not None and reasoning > completion:

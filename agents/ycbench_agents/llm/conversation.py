@@ -1,13 +1,10 @@
 """The conversation so far, and the messages that it makes at any window.
 
-Invariants, each of them a test:
-
 - The messages are valid for the chat interface at every window: the system message first and only there, then whole
   turns, then the present; each call is answered once, in order, directly after the message that holds it; two messages
   of the user or the model never follow one another; no message of the model is empty.
 - A turn is shown whole or not at all. Where the last one is not shown, the model is told so.
-- A call is never given the answer to another call's command. Where answers and commands do not match, which only
-  something between policy and environment can bring about, all answers stand with the first call that was run.
+- A call is never given the answer to another call's command.
 - Reasoning is sent back only where that is asked for: fields by their name, thoughts in the text never.
 - What is sent back of a turn is bounded: the model's text, its reasoning, the arguments of its calls, and the answers.
 
@@ -21,12 +18,12 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Final, cast
+from typing import Any, Final
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
-from ycbench_agents.llm.reply import ChatReply, Plan, PlannedCall, without_thoughts
+from ycbench_agents.llm.reply import ChatReply, Plan, without_thoughts
 from ycbench_agents.llm.settings import Mode
 from ycbench_env import Observation
 from ycbench_env.actions import parse_turn
@@ -41,9 +38,6 @@ _MAX_REASONING_LENGTH: Final = 65_536
 _CERTAIN_ECHO: Final = 300  # characters of a command that the environment repeats in any case
 _NOTHING_SAID: Final = "(nothing)"
 _NOT_SHOWN: Final = "The answers to your last turn are not shown here."
-_UNMATCHED: Final = (
-    "the answers of this turn do not match its commands; they all stand with the first call that was run"
-)
 
 
 @attrs.frozen
@@ -201,14 +195,9 @@ def answers_by_call(plan: Plan, results: str) -> tuple[tuple[CommandAnswer, ...]
             {"cut_results": number} counts answers that had no room.
 
     Raises:
-        ValueError: ``results`` is no such list.
+        ValueError: ``results`` is no such list, or answers other commands.
     """
-    decoded: object = json.loads(results)
-    if not isinstance(decoded, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", decoded)):
-        msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
-        raise ValueError(msg)
-    run = [call for call in plan.calls if call.texts]
-    shares = iter(_shares(run, plan.turn, cast("list[JsonObject]", decoded)))
+    shares = iter(_shares(plan, results))
     room = MAX_ANSWERS_LENGTH
     answered: list[tuple[CommandAnswer, ...]] = []
     for call in plan.calls:
@@ -227,37 +216,29 @@ def answers_by_call(plan: Plan, results: str) -> tuple[tuple[CommandAnswer, ...]
     return tuple(answered)
 
 
-def _shares(
-    calls: Sequence[PlannedCall], turn: tuple[str, ...], entries: list[JsonObject]
-) -> list[tuple[CommandAnswer, ...]]:
+def _shares(plan: Plan, results: str) -> list[tuple[CommandAnswer, ...]]:
     """Return the answers of each call that was run."""
-    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in calls]
-    commands = [parsed.text for parsed in parse_turn(turn)]
-    last: JsonObject = entries[-1] if entries else {}
-    count = last.get("cut_results")
-    cut = count if isinstance(count, int) and "command" not in last else 0
-    listed = entries[:-1] if cut else entries
-    if len(listed) + cut != len(commands) or not all(map(_echoes, listed, commands)):
-        note = CommandAnswer(None, _json({"error": _UNMATCHED}))
-        everything = (note, *(_answer(entry) for entry in entries if "output" in entry))
-        return [everything if number == 0 else (note,) for number in range(len(calls))]
+    entries: Any = json.loads(results)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
+        raise ValueError(msg)
+    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in plan.calls if call.texts]
+    commands = [parsed.text for parsed in parse_turn(plan.turn)]
+    cut = 0
+    if entries and "command" not in entries[-1]:
+        cut = entries.pop().get("cut_results", 0)
+    echoes = [str(entry.get("command", ""))[:_CERTAIN_ECHO] for entry in entries]
+    if len(echoes) + cut != len(commands) or echoes != [text[:_CERTAIN_ECHO] for text in commands[: len(echoes)]]:
+        msg = f"observation: got results {shown(results)}, which do not answer the commands of the last turn"
+        raise ValueError(msg)
+    answers = [CommandAnswer(str(entry["command"]), _json(entry.get("output"))) for entry in entries]
     if len(commands) != sum(counts):  # refused as a whole, with one answer for all of it
-        return [tuple(map(_answer, listed)) for _ in calls]
+        return [tuple(answers) for _ in counts]
     shares: list[tuple[CommandAnswer, ...]] = []
     for number in counts:
-        own, listed = listed[:number], listed[number:]
-        missing = number - len(own)
-        shares.append((*map(_answer, own), *([_cut_answers(missing)] if missing else [])))
+        own, answers = answers[:number], answers[number:]
+        shares.append((*own, *([_cut_answers(number - len(own))] if len(own) < number else [])))
     return shares
-
-
-def _echoes(entry: JsonObject, command: str) -> bool:
-    echo = entry.get("command")
-    return isinstance(echo, str) and echo[:_CERTAIN_ECHO] == command[:_CERTAIN_ECHO]
-
-
-def _answer(entry: JsonObject) -> CommandAnswer:
-    return CommandAnswer(str(entry.get("command", "")), _json(entry.get("output")))
 
 
 def _cut_answers(count: int) -> CommandAnswer:

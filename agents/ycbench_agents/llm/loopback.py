@@ -20,17 +20,28 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self, TypeAlias, cast
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
 
-_HOST: Final = "127.0.0.1"
+__all__ = [
+    "SOME_OF_EACH",
+    "Fault",
+    "LoggedRequest",
+    "LoopbackServer",
+    "Model",
+    "ScriptedReply",
+    "error_fault",
+    "greedy_model",
+    "main",
+    "request_problems",
+    "text_model",
+    "tool_call",
+]
+
 _LONGEST_BODY: Final = 64 * 2**20
-_CREATED: Final = 1_735_689_600  # a fixed moment: equal requests have equal answers, to the byte
-_CHARACTERS_A_TOKEN: Final = 4
 _MOST_CALLS: Final = 128
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -106,41 +117,35 @@ def _greedy_commands(request: JsonObject) -> list[str]:
     text = "\n".join(texts)
     active, employees = re.findall(r"\b(\d+) active\b", text), re.findall(r"\bemployees: (\d+)\b", text)
     tasks = re.findall(r'"tasks":\[(?:\{"task_id":"(Task-\d+)")?', text)
+    look = "market browse --limit 1"
     if active and int(active[-1]):
-        return ["sim resume", "market browse --limit 1"]
+        return ["sim resume", look]
     if not tasks or not tasks[-1] or not employees:
-        return ["market browse --limit 1"]
-    best = tasks[-1]
-    everybody = ",".join(f"Emp_{number}" for number in range(1, int(employees[-1]) + 1))
-    return [
-        f"task accept --task-id {best}",
-        f"task assign --task-id {best} --employees {everybody}",
-        f"task dispatch --task-id {best}",
-        "sim resume",
-        "market browse --limit 1",
-    ]
+        return [look]
+    best, everybody = tasks[-1], ",".join(f"Emp_{number}" for number in range(1, int(employees[-1]) + 1))
+    assign = f"task assign --task-id {best} --employees {everybody}"
+    return [f"task accept --task-id {best}", assign, f"task dispatch --task-id {best}", "sim resume", look]
 
 
 def _digest(value: Json) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def _prompt_tokens(request: JsonObject) -> int:
-    """Return how many tokens a request has here: a quarter of its characters."""
-    return len(json.dumps([request.get("messages"), request.get("tools")])) // _CHARACTERS_A_TOKEN
+def _count_tokens(value: Json) -> int:
+    return len(json.dumps(value)) // 4
 
 
-def _completion_body(request: JsonObject, reply: ScriptedReply) -> JsonObject:
-    """Return the body that sends a reply; usage is counted, and equal for equal requests."""
+def _completion(request: JsonObject, reply: ScriptedReply) -> JsonObject:
+    """Return the body that sends a reply; equal for equal requests, to the byte."""
     message: JsonObject = {"role": "assistant", "content": reply.content, **reply.more}
     if reply.tool_calls is not None:
         message["tool_calls"] = reply.tool_calls
     reason = reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop")
-    prompt, completion = _prompt_tokens(request), len(json.dumps(message)) // _CHARACTERS_A_TOKEN
+    prompt, completion = _count_tokens([request.get("messages"), request.get("tools")]), _count_tokens(message)
     return {
         "id": f"chatcmpl-{_digest(request)[:24]}",
         "object": "chat.completion",
-        "created": _CREATED,
+        "created": 1_735_689_600,
         "model": request.get("model"),
         "choices": [{"index": 0, "message": message, "finish_reason": reason, "logprobs": None}],
         "usage": {
@@ -157,63 +162,45 @@ def _completion_body(request: JsonObject, reply: ScriptedReply) -> JsonObject:
 
 
 @attrs.frozen
-class Answer:
-    """Another answer in place of the model's.
+class Fault:
+    """What happens to a request instead of a reply; without a status, the connection ends without an answer.
 
     Args:
-        status: HTTP status.
-        body: Body.
-        headers: Further headers.
+        status: HTTP status of an answer.
+        body: Its body.
+        headers: Its further headers.
+        stall_s: Seconds of silence before it.
+        interval_s: Seconds before each byte of the body.
+        cut: Whether the connection ends before the length of the body that the headers give.
     """
 
-    status: int
-    body: str
+    status: int | None = None
+    body: str = ""
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    stall_s: float = 0.0
+    interval_s: float = 0.0
+    cut: bool = False
 
 
-def Status(  # noqa: N802 -- beside the classes of other faults
+def error_fault(
     status: int, retry_after: str | None = None, message: str = "a fault to order", code: str | None = None
-) -> Answer:
+) -> Fault:
     """Return an error in the interface's own form, with a header ``Retry-After`` if that is given."""
     error = {"message": message, "type": "loopback_fault", "param": None, "code": code}
-    return Answer(status, json.dumps({"error": error}), {} if retry_after is None else {"Retry-After": retry_after})
+    return Fault(status, json.dumps({"error": error}), {} if retry_after is None else {"Retry-After": retry_after})
 
 
-@attrs.frozen
-class Stall:
-    """No answer for a number of seconds, then the connection is dropped."""
-
-    seconds: float
-
-
-@attrs.frozen
-class Drop:
-    """The connection ends before the answer does: after a part of the body, or (None) before anything is sent."""
-
-    sent_fraction: float | None = None
-
-
-@attrs.frozen
-class Trickle:
-    """An answer that comes byte by byte, with so many seconds between them, and never ends."""
-
-    interval_s: float = 0.01
-
-
-Fault: TypeAlias = Answer | Stall | Drop | Trickle
-"""What may happen to a request instead of a reply."""
-
-SOME_OF_EACH: Final[tuple[Fault, ...]] = (
-    Status(429, retry_after="0"),
-    Status(500),
-    Status(503, retry_after="0"),
-    Stall(0.05),
-    Drop(),
-    Drop(0.5),
-    Answer(200, '{"choices": [{"mess'),
-    Answer(200, "<!DOCTYPE html><html><body>Please log in.</body></html>"),
-    Answer(200, '{"choices": null}'),
-    Answer(200, '{"error": {"code": 502, "message": "Provider returned error"}}'),
+SOME_OF_EACH: Final = (
+    error_fault(429, retry_after="0"),
+    error_fault(500),
+    error_fault(503, retry_after="0"),
+    Fault(stall_s=0.05),
+    Fault(),
+    Fault(200, '{"choices": "', cut=True),
+    Fault(200, '{"choices": [{"mess'),
+    Fault(200, "<!DOCTYPE html><html><body>Please log in.</body></html>"),
+    Fault(200, '{"choices": null}'),
+    Fault(200, '{"error": {"code": 502, "message": "Provider returned error"}}'),
 )
 """One fault of each kind that goes away when the request is sent again."""
 
@@ -228,41 +215,45 @@ def request_problems(request: JsonObject) -> list[str]:
     ending with the user; each call of a message answered once, in order, directly after it; at most 128 calls, whose
     ids are not empty and differ within a message; arguments that are a JSON object; no blank text; no lone surrogate.
     """
-    messages = request.get("messages")
     problems: list[str] = []
     if not isinstance(request.get("model"), str) or request.get("stream"):
         problems.append("model: expected a text, and no stream")
     if "tools" in request and not _are_functions(request["tools"]):
         problems.append(f"tools: expected functions with names like {_NAME.pattern}, or no such field")
+    messages: Any = request.get("messages")
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return [*problems, "messages: expected a list of objects"]
-    listed = cast("list[dict[str, Any]]", messages)
-    roles = [str(message.get("role")) for message in listed if message.get("role") != "tool"]
-    expected = ["system", *("user" if place % 2 == 0 else "assistant" for place in range(len(roles) - 1))]
+    roles = [message.get("role") for message in messages if message.get("role") != "tool"]
+    expected = ["system", *(("user", "assistant")[place % 2] for place in range(len(roles) - 1))]
     if roles != expected or len(roles) % 2:
-        problems.append(f"roles: got {', '.join(roles)}, expected system, then user and assistant in turn, user last")
-    for place, message in enumerate(listed):
-        problems += [f"message {place}: {text}" for text in _text_and_call_problems(message)]
-    return problems + list(_answer_problems(listed))
+        problems.append(f"roles: got {roles}, expected system, then user and assistant in turn, user last")
+    answers = len(messages) - len(roles)
+    for place, message in enumerate(messages):
+        calls: Any = message.get("tool_calls") if _are_functions(message.get("tool_calls")) else []
+        ids = [call.get("id") for call in calls]
+        after = [
+            each.get("tool_call_id")
+            for each in messages[place + 1 : place + 1 + len(ids)]
+            if each.get("role") == "tool"
+        ]
+        answers -= len(after)
+        if after != ids:
+            problems.append(f"message {place}: got answers to {after} after it, expected answers to its calls {ids}")
+        problems += [f"message {place}: {text}" for text in _message_problems(message, calls)]
+    return [*problems, "a message of the role tool answers no call"] if answers else problems
 
 
-def _text_and_call_problems(message: dict[str, Any]) -> Iterator[str]:
-    content: Any = message.get("content")
-    calls: Any = message.get("tool_calls")
+def _message_problems(message: dict[str, Any], calls: list[Any]) -> Iterator[str]:
+    content = message.get("content")
     if not (isinstance(content, str) and content.strip()) and not (content is None and calls):
         yield "its text is blank or no text"
     if re.search("[\ud800-\udfff]", json.dumps(message, ensure_ascii=False)):
         yield "UTF-8 cannot hold it"
-    if "tool_calls" not in message:
-        return
-    if message.get("role") != "assistant" or not _are_functions(calls) or len(calls) > _MOST_CALLS:
+    if "tool_calls" in message and (message.get("role") != "assistant" or not 1 <= len(calls) <= _MOST_CALLS):
         yield "its tool_calls are no list of at most 128 calls, or are not the model's"
-        return
     ids = [call.get("id") for call in calls]
-    if not all(isinstance(call_id, str) and call_id.strip() for call_id in ids):
-        yield "a call has no id"
-    elif len(set(ids)) < len(ids):
-        yield "two calls have one id"
+    if not all(isinstance(call_id, str) and call_id.strip() for call_id in ids) or len(set(ids)) < len(ids):
+        yield "two calls have one id, or one has none"
     for call in calls:
         try:
             arguments: object = json.loads(call["function"].get("arguments"))
@@ -272,26 +263,12 @@ def _text_and_call_problems(message: dict[str, Any]) -> Iterator[str]:
             yield "the arguments of a call are not the text of a JSON object"
 
 
-def _answer_problems(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the answers: they follow the message with their calls, one for each, in order."""
-    waiting: list[Any] = []
-    for place, message in enumerate([*messages, {"role": "end"}]):
-        if message.get("role") == "tool":
-            if not waiting or message.get("tool_call_id") != waiting.pop(0):
-                yield f"message {place}: an answer to {message.get('tool_call_id')!r}, which is not the next call"
-            continue
-        if waiting:
-            yield f"message {place}: before it, there is no answer to the calls {waiting!r}"
-        calls: Any = message.get("tool_calls")
-        waiting = [call.get("id") if isinstance(call, dict) else None for call in calls or []]
-
-
 def _are_functions(value: Any) -> bool:  # noqa: ANN401 -- of any request
     """Return whether a value is a list, not empty, of functions with legal names."""
-    if not isinstance(value, list) or not value:
+    try:
+        return isinstance(value, list) and bool(value) and all(_NAME.fullmatch(it["function"]["name"]) for it in value)
+    except (KeyError, TypeError):
         return False
-    functions = [item.get("function") if isinstance(item, dict) else None for item in cast("list[Any]", value)]
-    return all(isinstance(it, dict) and _NAME.fullmatch(str(it.get("name"))) is not None for it in functions)
 
 
 # ---------------------------------------------------------------- the server
@@ -299,24 +276,18 @@ def _are_functions(value: Any) -> bool:  # noqa: ANN401 -- of any request
 
 @attrs.frozen
 class LoggedRequest:
-    """A request for a completion; the log holds no header, and so no key.
+    """The body of a request, and what happened to it: None if it was answered. Headers, and so keys, are not kept."""
 
-    Args:
-        number: Its number, from 1, in the order of arrival.
-        body: Its body.
-        fault: What happened to it, None if it was answered.
-    """
-
-    number: int
     body: JsonObject
     fault: Fault | None
 
 
-class LoopbackServer:
-    """Serves a scripted model under ``/v1/chat/completions``; a context manager that runs in threads of its own.
+class LoopbackServer(ThreadingHTTPServer):
+    """Serves a scripted model under ``/v1/chat/completions`` while its context is open, in threads of its own.
 
     A request is answered in this order: 404 for another path, 401 for a wrong key, 400 for a body or a conversation
     that servers refuse (``request_problems``), the fault for it, 400 for one that is too long, and the model's reply.
+    ``requests`` lists the requests for completions in the order of arrival, ``base_url`` is the address for a client.
 
     Args:
         model: What answers: a pure function of the request's body.
@@ -325,7 +296,13 @@ class LoopbackServer:
         port: Port to listen on, 0 for any free one.
         api_key: Key that must be sent, None if anything will do.
         context_tokens: Longest request, in tokens as they are counted here, None for no limit.
+
+    Raises:
+        OSError: The port cannot be listened on.
     """
+
+    daemon_threads = False  # so that closing waits for them
+    request_queue_size = 256
 
     def __init__(  # noqa: PLR0913 -- by name; each is a trait of some real server
         self,
@@ -337,108 +314,69 @@ class LoopbackServer:
         api_key: str | None = None,
         context_tokens: int | None = None,
     ) -> None:
-        self._model = model
-        self._faults = dict(faults or {})
-        self._every = every
-        self._port = port
-        self._api_key = api_key
-        self._context_tokens = context_tokens
+        super().__init__(("127.0.0.1", port), _Handler)
+        self._model, self._faults, self._every = model, dict(faults or {}), every
+        self._api_key, self._context_tokens = api_key, context_tokens
+        self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._log: list[LoggedRequest] = []
+        self.requests: list[LoggedRequest] = []
         self.stopping = threading.Event()
-        self._http: _Http | None = None
-        self._thread: threading.Thread | None = None
+        self.base_url = f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def __enter__(self) -> Self:
-        """Start to listen."""
-        self.stopping.clear()
-        self._http = _Http(self._port, self)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Drop all connections and stop to listen."""
+    def __exit__(self, *_: object) -> None:
         self.stopping.set()
-        if self._http is not None and self._thread is not None:
-            self._http.shutdown()
-            self._thread.join()
-            for connection in list(self._http.open):
-                with contextlib.suppress(OSError):  # the client was faster
-                    connection.shutdown(socket.SHUT_RDWR)
-            self._http.server_close()
-
-    @property
-    def base_url(self) -> str:
-        """The address to give to a client.
-
-        Raises:
-            RuntimeError: The server was not started.
-        """
-        if self._http is None:
-            msg = "the server has no address before it is started; use it in a with statement"
-            raise RuntimeError(msg)
-        return f"http://{_HOST}:{self._http.server_address[1]}/v1"
-
-    @property
-    def requests(self) -> tuple[LoggedRequest, ...]:
-        """The requests for completions so far, in the order of arrival."""
-        with self._lock:
-            return tuple(self._log)
-
-    def answer(self, authorization: str | None, body: JsonObject | None) -> Fault:
-        """Return what is sent for a request, and log it."""
-        if self._api_key is not None and authorization != f"Bearer {self._api_key}":
-            return Status(401, message="Incorrect API key provided", code="invalid_api_key")
-        problems = ["the body is no JSON object"] if body is None else request_problems(body)
-        if body is None or problems:
-            return Status(400, message="; ".join(problems), code="invalid_request_error")
-        with self._lock:
-            number = len(self._log) + 1
-            fault = self._faults.get(number)
-            if fault is None and self._every and number % self._every == 0:
-                fault = SOME_OF_EACH[number // self._every % len(SOME_OF_EACH)]
-            self._log.append(LoggedRequest(number, body, fault))
-        tokens = _prompt_tokens(body)
-        if fault is not None:
-            return fault
-        if self._context_tokens is not None and tokens > self._context_tokens:
-            message = f"This model's maximum context length is {self._context_tokens} tokens, but there are {tokens}."
-            return Status(400, message=message, code="context_length_exceeded")
-        reply = self._model(body)
-        return Answer(200, json.dumps(_completion_body(body, reply) if isinstance(reply, ScriptedReply) else reply))
-
-
-class _Http(ThreadingHTTPServer):
-    """The socket, and a thread for each connection; ``desk`` answers."""
-
-    daemon_threads = False  # so that closing waits for them
-    request_queue_size = 256
-
-    def __init__(self, port: int, desk: LoopbackServer) -> None:
-        self.desk = desk
-        self.open: set[socket.socket] = set()
-        super().__init__((_HOST, port), _Handler)
+        self.shutdown()
+        self._thread.join()
+        for connection in list(self._open):
+            with contextlib.suppress(OSError):  # the client was faster
+                connection.shutdown(socket.SHUT_RDWR)
+        self.server_close()
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- the base class has them
         """Note the connection before its thread exists, so that none is missed in the end."""
-        self.open.add(request)
+        self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 -- as above
         """Close a connection."""
-        self.open.discard(request)
+        self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as above
-        """Say nothing: clients that go away are what this server is for."""
+        """Do nothing: clients that go away are what this server is for."""
+
+    def answer(self, authorization: str | None, body: Json) -> Fault:
+        """Return what is sent for a request, and log it."""
+        if self._api_key is not None and authorization != f"Bearer {self._api_key}":
+            return error_fault(401, message="Incorrect API key provided", code="invalid_api_key")
+        problems = request_problems(body) if isinstance(body, dict) else ["the body is no JSON object"]
+        if not isinstance(body, dict) or problems:
+            return error_fault(400, message="; ".join(problems), code="invalid_request_error")
+        with self._lock:
+            number = len(self.requests) + 1
+            fault = self._faults.get(number)
+            if fault is None and self._every and number % self._every == 0:
+                fault = SOME_OF_EACH[number // self._every % len(SOME_OF_EACH)]
+            self.requests.append(LoggedRequest(body, fault))
+        if fault is not None:
+            return fault
+        tokens = _count_tokens([body.get("messages"), body.get("tools")])
+        if self._context_tokens is not None and tokens > self._context_tokens:
+            message = f"This model's maximum context length is {self._context_tokens} tokens, but there are {tokens}."
+            return error_fault(400, message=message, code="context_length_exceeded")
+        reply = self._model(body)
+        return Fault(200, json.dumps(_completion(body, reply) if isinstance(reply, ScriptedReply) else reply))
 
 
 class _Handler(BaseHTTPRequestHandler):
     """One connection."""
 
+    server: LoopbackServer  # pyright: ignore[reportIncompatibleVariableOverride] -- the only one
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize: ClassVar[int] = -1  # headers and body in one piece
@@ -448,41 +386,30 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a request for a completion."""
-        desk = cast("_Http", self.server).desk
-        length = self.headers.get("Content-Length") or "0"
+        length = int(self.headers.get("Content-Length") or 0)
         body: Json = None
-        if length.isascii() and length.isdigit() and int(length) <= _LONGEST_BODY:
+        if length <= _LONGEST_BODY:
             with contextlib.suppress(ValueError, RecursionError):
-                body = json.loads(self.rfile.read(int(length)))
-        if self.path != "/v1/chat/completions":
-            self._send(Status(404, message=f"no such path: {self.path[:200]!r}; there is /v1/chat/completions"))
+                body = json.loads(self.rfile.read(length))
+        if self.path == "/v1/chat/completions":
+            answer = self.server.answer(self.headers.get("Authorization"), body)
+        else:
+            answer = error_fault(404, message=f"no such path: {self.path[:200]!r}; there is /v1/chat/completions")
+        self.server.stopping.wait(answer.stall_s)
+        self.close_connection = answer.status is None or answer.cut
+        if answer.status is None:
             return
-        answer = desk.answer(self.headers.get("Authorization"), body if isinstance(body, dict) else None)
-        if isinstance(answer, Answer):
-            self._send(answer)
-            return
-        self.close_connection = True
-        if isinstance(answer, Stall):
-            desk.stopping.wait(answer.seconds)
-        elif isinstance(answer, Trickle):
-            self._send(Answer(200, ""), _LONGEST_BODY)
-            while not desk.stopping.wait(answer.interval_s):
-                self.wfile.write(b" ")  # blanks, which JSON may begin with
-                self.wfile.flush()
-        elif answer.sent_fraction is not None:
-            text = json.dumps({"choices": "x" * 1000})
-            self._send(Answer(200, text[: int(len(text) * answer.sent_fraction)]), len(text))
-
-    def _send(self, answer: Answer, length: int | None = None) -> None:
-        body = answer.body.encode("utf-8", "surrogatepass")
+        data = answer.body.encode("utf-8", "surrogatepass")
         self.send_response(answer.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
+        headers = {"Content-Type": "application/json", "Content-Length": len(data) + answer.cut, **answer.headers}
+        for name, value in headers.items():
+            self.send_header(name, str(value))
         self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
+        for part in [data[at : at + 1] for at in range(len(data))] if answer.interval_s else [data]:
+            if answer.interval_s and self.server.stopping.wait(answer.interval_s):
+                break
+            self.wfile.write(part)
+            self.wfile.flush()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -504,12 +431,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         server = LoopbackServer(models[given.model], every=given.fail_every, port=given.port)
-        with server, contextlib.suppress(KeyboardInterrupt):
-            print(f"{given.model} listens on {server.base_url}; Ctrl-C ends it", flush=True)  # noqa: T201 -- its output
-            threading.Event().wait()
     except (OSError, OverflowError) as error:
         print(f"cannot listen on port {given.port} ({error}); choose another --port")  # noqa: T201 -- its output
         return 1
+    with server, contextlib.suppress(KeyboardInterrupt):
+        print(f"{given.model} listens on {server.base_url}; Ctrl-C ends it", flush=True)  # noqa: T201 -- its output
+        threading.Event().wait()
     return 0
 
 

@@ -1,7 +1,6 @@
 """LLMPolicy: a language model plays, by calling a tool or by writing commands.
 
-The policy is a pure function of what it saw and what the model replied; only ``decide`` asks. Invariants, each of them
-a test:
+The policy is a pure function of what it saw and what the model replied; only ``decide`` asks.
 
 - Equal observations and replies give equal requests, turns and traces; ``recall`` leaves the policy as ``decide`` did.
 - A decision that fails leaves the policy as it was, so it can be tried again, now or by another process.
@@ -51,26 +50,26 @@ from ycbench_env import Config, Observation, load_config
 from ycbench_env.actions import grammar_for
 from ycbench_env.wrappers import Window, window
 
-_GONE: Final = ("retry_after_cap_s", "backoff_s")
-"""Settings of version 0.1 that no longer exist."""
+__all__ = ["LLMPolicy", "LLMTrace", "make_llm_policy", "recorded_settings"]
+
+_NO_SETTINGS: Final = frozenset({"price", "retry_after_cap_s", "backoff_s"})  # the last two are of version 0.1
 
 
 @attrs.frozen(kw_only=True)
 class LLMTrace:
     """The trace of a decision, as a run's record holds it.
 
-    ``reply``, ``messages_sha256`` and ``shrunk_to`` are what ``recall`` needs. All else follows from the reply, the
-    settings and the price: ``LLMPolicy.recall`` computes it anew.
+    ``reply``, ``messages_sha256`` and ``shrunk_to`` are what ``LLMPolicy.recall`` needs; it computes all else anew.
 
     Args:
-        reply: What the model said, see ``reply_to_json``.
+        reply: The model's reply, see ``reply_to_json``.
         messages_sha256: ``prompt_sha256`` of the messages that it was asked with.
-        shrunk_to: How many earlier turns it was shown at most after its context had been too small; None before.
+        shrunk_to: Most earlier turns shown after its context had been too small; None before.
         prompt_tokens: Tokens of the prompt, None if unknown, like the other counts.
         completion_tokens: Tokens of the reply.
         cached_tokens: Tokens of the prompt that were read from a cache.
         reasoning_tokens: Tokens of the reply that were reasoning.
-        cost_usd: What it cost, None if that is unknown.
+        cost_usd: Cost, None if that is unknown.
         refused_calls: Calls of the reply that were refused.
         unusable_replies: 1 for a reply of which nothing was run, else 0.
     """
@@ -88,31 +87,17 @@ class LLMTrace:
 
 
 @attrs.frozen
-class _Pending:
-    """A decision whose answers are still to come; ``turn`` is its number."""
-
-    turn: int
-    said: str
-    reply: ChatReply
-    plan: Plan
-
-
-@attrs.frozen
-class _Memory:
-    """What the policy knows of the episode; replaced as a whole by each decision.
-
-    ``exchanges`` are the turns that can still be shown, and the number of those that never can be again.
-    """
-
-    exchanges: Window[Exchange] = attrs.field(factory=lambda: Window((), 0))
-    pending: _Pending | None = None
-    shrunk_to: int | None = None
-    messages: tuple[JsonObject, ...] = ()
-
-
-@attrs.frozen
 class _Asked:
-    """A request, with what led to it and how many turns it shows."""
+    """The request of a turn, with what led to it.
+
+    Args:
+        turn: Number of the turn.
+        exchanges: The turns before it that can still be shown, and the number of those that never can be again.
+        said: What the user says: status and events.
+        shrunk_to: See ``LLMTrace``.
+        messages: The messages.
+        shown: How many turns they show.
+    """
 
     turn: int
     exchanges: Window[Exchange]
@@ -154,12 +139,11 @@ class LLMPolicy:
         self._grammar = grammar_for(self._config.world)
         self._prices = prices or Prices()
         self._client: ChatClient = client or OpenAIChat(settings)
-        self._memory = _Memory()
+        self._last: tuple[_Asked, ChatReply, Plan] | None = None  # all that it knows of the episode
         self._last_trace: JsonObject | None = None
         self._prompts: dict[tuple[int | None, bool], str] = {}
         self._runner: asyncio.Runner | None = None
         self._closing: Callable[[], object] | None = None
-        self._tools = (run_command_tool(),) if settings.mode == "tools" else ()
         system = self._system("", settings.keep_turns)  # a template that cannot be used is an error at once
         least = count_tokens([{"role": "system", "content": system}, run_command_tool()])
         if settings.token_budget is not None and settings.token_budget < least:
@@ -192,31 +176,31 @@ class LLMPolicy:
     @property
     def last_messages(self) -> tuple[JsonObject, ...]:
         """The messages that the last decision was asked with, as copies; empty before the first."""
-        return copy.deepcopy(self._memory.messages)
+        return copy.deepcopy(self._last[0].messages) if self._last else ()
 
     def messages(self, observation: Observation) -> tuple[JsonObject, ...]:
         """Return what the model would be asked now, without asking; after the last turn: the conversation."""
-        return self._asking(observation, self._memory.shrunk_to).messages
+        return self._asking(observation, self._shrunk_to).messages
 
     def reset(self, seed: int) -> None:
         """Forget the last episode. The seed is not used: it must reach neither prompts nor requests."""
         del seed
-        self._memory = _Memory()
-        self._last_trace = None
+        self._last = self._last_trace = None
 
     async def decide(self, observation: Observation) -> Decision:
         """Return the model's turn.
 
         Raises:
-            PolicyStoppedError: There is no reply to be had; the policy is as it was before.
+            PolicyStoppedError: The model gives no reply; the policy is as it was before.
             ValueError: The observation does not belong here; the message says why.
         """
-        asked = self._asking(observation, self._memory.shrunk_to)
+        asked = self._asking(observation, self._shrunk_to)
+        tools = (run_command_tool(),) if self._settings.mode == "tools" else ()
         tried: list[Transport] = []
         while True:
             sha256 = prompt_sha256(asked.messages)
             try:
-                completion = await self._client.complete(ChatRequest(asked.messages, self._tools))
+                completion = await self._client.complete(ChatRequest(asked.messages, tools))
                 break
             except ContextLengthError as error:
                 tried.append(error.transport)
@@ -243,7 +227,7 @@ class LLMPolicy:
         """Return the model's turn, for callers that do not wait.
 
         Raises:
-            PolicyStoppedError: There is no reply to be had; the policy is as it was before.
+            PolicyStoppedError: The model gives no reply; the policy is as it was before.
             RuntimeError: An event loop runs in this thread, which this call would block.
         """
         try:
@@ -283,40 +267,38 @@ class LLMPolicy:
             raise ValueError(msg)
         return self._settle(asked, reply_from_json(recorded.reply, "trace of a decision, reply"), sha256)
 
-    # ---- what is asked
+    # ---- the request
+
+    @property
+    def _shrunk_to(self) -> int | None:
+        return self._last[0].shrunk_to if self._last else None
 
     def _asking(self, observation: Observation, shrunk_to: int | None) -> _Asked:
-        """Return the request for an observation, from what is known so far."""
+        """Return the request for an observation; the last turn's answers have come with it."""
         turn = _checked_turn(observation)
-        settings = self._settings
-        exchanges = self._exchanges(observation, turn)
-        keep_turns = settings.keep_turns if shrunk_to is None else shrunk_to
+        exchanges = Window[Exchange]((), 0)
+        last: Exchange | None = None
+        if self._last is not None:
+            before, reply, plan = self._last
+            if turn < before.turn:
+                msg = (
+                    f"observation: got turn {turn} after turn {before.turn} was decided; reset the policy at the start "
+                    "of an episode"
+                )
+                raise ValueError(msg)
+            last = Exchange(before.said, reply, plan, answers_by_call(plan, observation["results"]))
+            exchanges = Window((*before.exchanges.turns, last), before.exchanges.dropped)
+        keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
         system = self._system(cast("Mapping[str, str | None]", observation).get("notes"), keep_turns)
-        said = status_text(observation)
-        last = exchanges.turns[-1] if exchanges.turns else None
-        budget = settings.token_budget
+        said, mode, reasoning = status_text(observation), self._settings.mode, self._settings.replay_reasoning
+        budget = self._settings.token_budget
         if budget is not None:
             gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
-            bare = messages(system, gone, said, last, mode=settings.mode)
+            bare = messages(system, gone, said, last, mode=mode)
             budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
-        view = self._last(exchanges, keep_turns, budget)
-        listed = messages(system, view, said, last, mode=settings.mode, replay_reasoning=settings.replay_reasoning)
+        view = self._view(exchanges, keep_turns, budget)
+        listed = messages(system, view, said, last, mode=mode, replay_reasoning=reasoning)
         return _Asked(turn, exchanges, said, shrunk_to, listed, len(view.turns))
-
-    def _exchanges(self, observation: Observation, turn: int) -> Window[Exchange]:
-        """Return the turns so far; the last one's answers have come with the observation."""
-        pending, known = self._memory.pending, self._memory.exchanges
-        if pending is None:
-            return known
-        if turn < pending.turn:
-            msg = (
-                f"observation: got turn {turn} after turn {pending.turn} was decided; reset the policy at the start of "
-                "an episode"
-            )
-            raise ValueError(msg)
-        answers = answers_by_call(pending.plan, observation["results"])
-        last = Exchange(pending.said, pending.reply, pending.plan, answers)
-        return Window((*known.turns, last), known.dropped)
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
@@ -333,7 +315,7 @@ class LLMPolicy:
         system = self._prompts[asked]
         return system if notes is None else with_notes(system, notes)
 
-    def _last(self, exchanges: Window[Exchange], keep_turns: int | None, budget: int | None) -> Window[Exchange]:
+    def _view(self, exchanges: Window[Exchange], keep_turns: int | None, budget: int | None) -> Window[Exchange]:
         """Return the last turns within both limits."""
         mode, reasoning = self._settings.mode, self._settings.replay_reasoning
         view = window(
@@ -344,7 +326,7 @@ class LLMPolicy:
         )
         return Window(view.turns, exchanges.dropped + view.dropped)
 
-    # ---- what comes of it
+    # ---- the reply
 
     def _settle(self, asked: _Asked, reply: ChatReply, sha256: str) -> tuple[str, ...]:
         """Keep a reply in memory and make its trace; returns the turn."""
@@ -352,10 +334,8 @@ class LLMPolicy:
         plan = parse_reply(reply, mode=settings.mode, max_calls=settings.max_calls_a_reply, grammar=self._grammar)
         # What is older than all that a request can ever hold again is let go, or an episode's memory would only grow.
         keep_turns = settings.keep_turns if asked.shrunk_to is None else asked.shrunk_to
-        exchanges = self._last(asked.exchanges, keep_turns, settings.token_budget if keep_turns is None else None)
-        self._memory = _Memory(
-            exchanges, _Pending(asked.turn, asked.said, reply, plan), asked.shrunk_to, asked.messages
-        )
+        kept = self._view(asked.exchanges, keep_turns, settings.token_budget if keep_turns is None else None)
+        self._last = attrs.evolve(asked, exchanges=kept), reply, plan
         trace = LLMTrace(
             reply=reply_to_json(reply),
             messages_sha256=sha256,
@@ -372,25 +352,17 @@ class LLMPolicy:
         return plan.turn
 
 
-def _checked_turn(observation: object) -> int:
-    """Return the number of the turn to be decided.
-
-    Raises:
-        ValueError: The observation is not one of the environment's own.
-    """
-    fields = cast("dict[str, object]", observation) if isinstance(observation, dict) else {}
+def _checked_turn(observation: Mapping[str, Any]) -> int:
+    """Return the number of the turn; a ValueError refuses what is not the environment's own observation."""
+    fields = observation if isinstance(observation, dict) else {}
     if "window" not in fields and {"turn", "text", "results"} <= fields.keys():
-        return int(cast("int", fields["turn"]))
-    kind: type = type(cast("object", observation))
-    got = f"a dict with the keys {', '.join(map(str, fields))}" if fields else f"a {kind.__name__}"
+        return int(fields["turn"])
+    got = f"a dict with the keys {', '.join(map(str, fields))}" if fields else f"a {type(observation).__name__}"
     msg = (
         f"observation: got {got}, expected the environment's own dict; this policy keeps a conversation itself, so use "
         "it without ContextTruncation and TextObservation"
     )
     raise ValueError(msg)
-
-
-# ---------------------------------------------------------------- making
 
 
 def make_llm_policy(
@@ -423,23 +395,14 @@ def make_llm_policy(
     return LLMPolicy(chosen, resolved, load_prices(*prices), client)
 
 
-def recorded_settings(
-    recorded: JsonObject, *, base_url: str | None = None, headers: Mapping[str, str] | None = None
-) -> tuple[LLMSettings, Prices]:
-    """Return the settings and the price that ``LLMPolicy.public_settings`` put into a record.
-
-    Args:
-        recorded: What it returned.
-        base_url: Another address, None for the recorded one.
-        headers: Values of the headers, of which the record has the names.
+def recorded_settings(recorded: JsonObject, headers: Mapping[str, str] | None = None) -> tuple[LLMSettings, Prices]:
+    """Return the settings and the price in ``LLMPolicy.public_settings``, with values for the headers named there.
 
     Raises:
         FileError: They cannot be used.
     """
-    values: dict[str, Any] = {name: value for name, value in recorded.items() if name not in {*_GONE, "price"}}
+    values: dict[str, Any] = {name: value for name, value in recorded.items() if name not in _NO_SETTINGS}
     values["extra_headers"] = dict(headers or {})
-    if base_url is not None:
-        values["base_url"] = base_url
     settings = structure(values, LLMSettings, "recorded settings of the model")
     price = recorded.get("price")
     return settings, Prices({settings.model: Price.from_json(price)} if isinstance(price, dict) else {})

@@ -1,10 +1,8 @@
 """From a model's reply to a turn: what is run, in order, and what is refused and why.
 
-Invariants, each of them a test:
-
 - Nothing that a model sends raises, and each of its calls is either run or refused with a text.
 - Nothing is run of a reply that was cut off, or of which it is not known that it came to its end.
-- What is refused is never run. Arguments are right exactly or not at all; they are never guessed.
+- Arguments are right exactly or not at all; they are never guessed.
 - Each call has an id that is printable, not long, and occurs once, and arguments that are a JSON object.
 - The arguments that are sent back are bounded, whatever was sent; what is run is never cut.
 
@@ -56,9 +54,6 @@ _SCHEMA: Final = (
     f'expected one JSON object with the only key "command", a text, like {{"command": "{_EXAMPLE}"}}. Nothing of this '
     "call was run"
 )
-_CUT_OFF_REPLY: Final = (
-    "your reply was cut off or broken off (finish_reason {reason}), so nothing in it was run. Reply again, more briefly"
-)
 _NO_CALL: Final = (
     f"Nothing was run: your reply has no call. Call the tool {RUN_COMMAND} with a command, like "
     f'{{"command": "{_EXAMPLE}"}}; text beside calls is not run.'
@@ -77,7 +72,6 @@ _MAX_ID: Final = 256
 _MAX_REFUSED_ARGUMENTS: Final = 4_096
 _MAX_CUT_COMMAND: Final = 1_000
 _MAX_KEYS_SHOWN: Final = 5
-_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 # ---------------------------------------------------------------- what a model says
@@ -105,11 +99,10 @@ class ChatReply:
     Args:
         content: Its text, None without one.
         tool_calls: Its calls, in order.
-        finish_reason: Why it ended: "stop", "tool_calls", "length"; None where the server does not say.
-        reasoning: Reasoning fields of the message as they were sent, by name (``reasoning_content``, ``reasoning``,
-            ``reasoning_details``); empty without any.
+        finish_reason: Why it ended: "stop", "tool_calls", "length"; None where the server gives no reason.
+        reasoning: Reasoning fields of the message as they were sent, by name.
         usage: Tokens.
-        model: Model that the server says has answered.
+        model: Model that the server names.
     """
 
     content: str | None
@@ -164,8 +157,7 @@ class PlannedCall:
     Args:
         id: Its id, as sent unless that was empty, taken, long or not printable.
         name: Name of the tool, as sent where the interface allows it.
-        arguments: Its arguments as they are sent back: as sent where they are a JSON object that is not too long, a
-            shorter one otherwise.
+        arguments: A JSON object to send back: the arguments as sent, or a shorter one where they are long or none.
         texts: Texts to run, each with at least one command; empty for a refused call.
         refusal: Why it is refused, None for a call that is run.
     """
@@ -183,7 +175,7 @@ class Plan:
 
     Args:
         calls: Its calls, in order; those of a model without tools are its blocks of commands.
-        note: What the model is told besides the answers to its calls, None for nothing.
+        note: A message for the model besides the answers to its calls, None for none.
     """
 
     calls: tuple[PlannedCall, ...]
@@ -197,21 +189,18 @@ class Plan:
 
 def run_command_tool() -> JsonObject:
     """Return the tool, in the interface's own form."""
-    command: JsonObject = {
-        "type": "string",
-        "description": f"One or several commands, one a line, for instance: {_EXAMPLE}",
+    command = {"type": "string", "description": f"One or several commands, one a line, for instance: {_EXAMPLE}"}
+    function: dict[str, Any] = {
+        "name": RUN_COMMAND,
+        "description": "Run commands of the company's command line and return their answers. It is not a shell.",
+        "parameters": {
+            "type": "object",
+            "properties": {"command": command},
+            "required": ["command"],
+            "additionalProperties": False,
+        },
     }
-    parameters: JsonObject = {
-        "type": "object",
-        "properties": {"command": command},
-        "required": ["command"],
-        "additionalProperties": False,
-    }
-    description = "Run commands of the company's command line and return their answers. It is not a shell."
-    return {
-        "type": "function",
-        "function": {"name": RUN_COMMAND, "description": description, "parameters": parameters},
-    }
+    return {"type": "function", "function": function}
 
 
 def parse_reply(reply: ChatReply, *, mode: Mode, max_calls: int, grammar: Grammar = DEFAULT_GRAMMAR) -> Plan:
@@ -224,31 +213,26 @@ def parse_reply(reply: ChatReply, *, mode: Mode, max_calls: int, grammar: Gramma
         grammar: Commands of the environment (``grammar_for(config.world)``), which tell a command from other words.
     """
     reason = reply.finish_reason or ""
-    cut_off = None if reason.strip().lower() in _WHOLE else _CUT_OFF_REPLY.format(reason=_shown(reason))
+    cut_off = None
+    if reason.strip().lower() not in _WHOLE:
+        cut_off = f"our reply was cut off or broken off (finish_reason {_shown(reason)}), so nothing in it was run. "
+        cut_off += "Reply again, more briefly"
     if mode == "tools" and reply.tool_calls:
-        return _plan_calls(reply.tool_calls, cut_off, max_calls)
+        return _plan_calls(reply.tool_calls, cut_off and f"y{cut_off}", max_calls)
     if cut_off:
-        return Plan((), f"{cut_off[0].upper()}{cut_off[1:]}.")
+        return Plan((), f"Y{cut_off}.")
     if mode == "tools":
         return Plan((), _NO_CALL)
     unheard = _NO_TOOLS if reply.tool_calls else None
     try:
         blocks = _command_blocks(reply.content or "", grammar)
-    except _RefusedError as unreadable:
+    except ValueError as unreadable:
         return Plan((), str(unreadable))
     calls: list[PlannedCall] = []
     for number, block in enumerate(blocks, start=1):
         refusal = _over_limit(number, max_calls)
         calls.append(PlannedCall(f"block_{number}", RUN_COMMAND, "{}", () if refusal else block, refusal))
     return Plan(tuple(calls), unheard if calls else unheard or _NO_COMMAND)
-
-
-class _RefusedError(Exception):
-    """A call or a reply is refused; the text says why. Never leaves this module."""
-
-
-def _refuse(message: str) -> NoReturn:
-    raise _RefusedError(message)
 
 
 def _over_limit(number: int, max_calls: int) -> str | None:
@@ -269,7 +253,7 @@ def _plan_calls(sent: Sequence[ToolCall], cut_off: str | None, max_calls: int) -
         if refusal is None:
             try:
                 text = _command(call)
-            except _RefusedError as refused:
+            except ValueError as refused:
                 refusal = str(refused)
         arguments = _replayed(call.arguments)
         if refusal is not None and len(arguments) > min(room, _MAX_REFUSED_ARGUMENTS):
@@ -278,7 +262,7 @@ def _plan_calls(sent: Sequence[ToolCall], cut_off: str | None, max_calls: int) -
             cut = f"{text[:_MAX_CUT_COMMAND]}... [cut: {len(text)} characters]"
             arguments = json.dumps({"command": cut}, ensure_ascii=False)
         room = max(0, room - len(arguments))
-        name = _NAME.sub("_", call.name)[:_MAX_NAME] or "unnamed"
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:_MAX_NAME] or "unnamed"
         planned.append(PlannedCall(call_id, name, arguments, () if refusal else (text,), refusal))
     left_out = len(sent) - len(calls)
     note = f"Your reply had {len(sent)} calls; the last {left_out} were left out and not run."
@@ -300,63 +284,67 @@ def _mended_ids(ids: Sequence[str]) -> list[str]:
 
 
 def _command(call: ToolCall) -> str:
-    """Return the text to run.
+    """Return the text to run; a ValueError names what is not exactly as it should be."""
 
-    Raises:
-        _RefusedError: The call is not exactly as it should be.
-    """
-    if call.name != RUN_COMMAND:
-        _refuse(f"there is no tool {_shown(call.name)}; the only one is {RUN_COMMAND}: {_SCHEMA}")
+    def refuse(defect: str, sign: str = ";") -> NoReturn:
+        msg = f"{defect}{sign} {_SCHEMA}"
+        raise ValueError(msg)
+
     sent = call.arguments
+    if call.name != RUN_COMMAND:
+        refuse(f"there is no tool {_shown(call.name)}; the only one is {RUN_COMMAND}", ":")
     if not isinstance(sent, str):
-        _refuse(f"arguments: got {_kind(sent)} where a text that holds JSON belongs; {_SCHEMA}")
+        refuse(f"arguments: got {_kind(sent)} where a text that holds JSON belongs")
     if len(sent) > MAX_TEXT_LENGTH:
-        _refuse(f"arguments: got {len(sent)} characters, at most {MAX_TEXT_LENGTH} are taken; {_SCHEMA}")
+        refuse(f"arguments: got {len(sent)} characters, at most {MAX_TEXT_LENGTH} are taken")
     try:
         arguments = _decoded(sent)
-    except (ValueError, RecursionError) as fault:
-        cause = "nested too deep" if isinstance(fault, RecursionError) else str(fault).partition(":")[0]
-        if isinstance(fault, json.JSONDecodeError):
-            cause = f"{fault.msg} at character {fault.pos + 1}"
-        _refuse(f"arguments: got {_shown(sent)}, which is no JSON ({cause}); {_SCHEMA}")
+    except ValueError as fault:
+        refuse(f"arguments: got {_shown(sent)}, which is no JSON ({fault})")
     if not isinstance(arguments, dict):
-        _refuse(f"arguments: got {_kind(arguments)}; {_SCHEMA}")
+        refuse(f"arguments: got {_kind(arguments)}")
     if arguments.keys() != {"command"}:
         keys = ", ".join(_shown(key) for key in list(arguments)[:_MAX_KEYS_SHOWN]) or "none"
-        _refuse(f"arguments: got an object with the keys {keys}; {_SCHEMA}")
+        refuse(f"arguments: got an object with the keys {keys}")
     command = arguments["command"]
     if not isinstance(command, str):
-        _refuse(f"command: got {_kind(command)}; {_SCHEMA}")
+        refuse(f"command: got {_kind(command)}")
     text = _utf8(command)
     if not parse_turn(text):
-        _refuse(f"command: got {_shown(text)}, which holds no command; {_SCHEMA}")
+        refuse(f"command: got {_shown(text)}, which holds no command")
     return text
 
 
 def _decoded(arguments: str) -> Json:
-    """Return the value of a JSON text, read strictly: no NaN, no key twice."""
+    """Return the value of a JSON text, read strictly: no NaN, no key twice; a ValueError names the cause."""
+
+    def refuse(cause: str) -> NoReturn:
+        raise ValueError(cause)
 
     def unique(pairs: list[tuple[str, Json]]) -> JsonObject:
-        if len(found := dict(pairs)) < len(pairs):
-            msg = "a key occurs twice"
-            raise ValueError(msg)
-        return found
+        return found if len(found := dict(pairs)) == len(pairs) else refuse("a key occurs twice")
 
-    def refuse(name: str) -> NoReturn:
-        msg = f"{name} is no JSON"
-        raise ValueError(msg)
+    def constant(name: str) -> NoReturn:
+        refuse(f"{name} is no JSON")
 
-    return json.loads(arguments, object_pairs_hook=unique, parse_constant=refuse)
+    try:
+        return json.loads(arguments, object_pairs_hook=unique, parse_constant=constant)
+    except json.JSONDecodeError as fault:
+        refuse(f"{fault.msg} at character {fault.pos + 1}")
+    except ValueError as fault:
+        refuse(str(fault).partition(":")[0])  # of a number with thousands of digits
+    except RecursionError:
+        refuse("nested too deep")
 
 
 def _replayed(arguments: Json) -> str:
     """Return arguments that any server can read again: servers decode them, and refuse a request where that fails."""
-    if not isinstance(arguments, str) or len(arguments) > MAX_TEXT_LENGTH:
-        return "{}"
     try:
+        if not isinstance(arguments, str) or len(arguments) > MAX_TEXT_LENGTH:
+            return "{}"
         decoded = _decoded(arguments)
         again = json.dumps(decoded, ensure_ascii=False)
-    except (ValueError, RecursionError):
+    except ValueError:
         return "{}"
     if not isinstance(decoded, dict):
         return "{}"
@@ -407,13 +395,11 @@ def _command_blocks(content: str, grammar: Grammar) -> list[tuple[str, ...]]:
     """Return the blocks of commands of a text, each as texts to run, each text with at least one command.
 
     Raises:
-        _RefusedError: The text is too long, or a fence in it never closes.
+        ValueError: The text is too long, or a fence in it never closes.
     """
     if len(content) > MAX_TEXT_LENGTH:
-        _refuse(
-            f"Nothing was run: your reply has {len(content)} characters, at most {MAX_TEXT_LENGTH} are read. "
-            "Reply more briefly."
-        )
+        msg = f"Nothing was run: your reply has {len(content)} characters, at most {MAX_TEXT_LENGTH} are read. "
+        raise ValueError(msg + "Reply more briefly.")
     content = without_thoughts(_utf8(content))
     if _is_commands(content, grammar):
         return [(content,)]
@@ -425,7 +411,7 @@ def _command_blocks(content: str, grammar: Grammar) -> list[tuple[str, ...]]:
 
 
 def _fenced(lines: Sequence[str]) -> list[str]:
-    """Return what stands in each code fence."""
+    """Return what stands in each code fence; ValueError where one never closes."""
     blocks: list[str] = []
     body: list[str] = []
     fence = ""
@@ -439,7 +425,7 @@ def _fenced(lines: Sequence[str]) -> list[str]:
         else:
             body.append(line)
     if fence:
-        _refuse(_OPEN_FENCE)
+        raise ValueError(_OPEN_FENCE)
     return blocks
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ycbench_agents.llm.prompt import TemplateError, default_template, placeholders, system_prompt, with_notes
 from ycbench_env import Config, load_config, preset_names
 from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, command_list, grammar_for, parse_turn
-from ycbench_env.config import FIELDS
+from ycbench_env.testing.strategies import valid_configs
 
 GOLDEN: Final = Path(__file__).parent / "test_prompt_default.txt"
 CONFIG: Final = load_config("default", environ={})
@@ -60,56 +60,6 @@ TOLD: Final[dict[str, Any]] = {
 }
 """Settings that an agent is told, each with another value."""
 
-UNTOLD: Final[dict[str, Any]] = {
-    "name": st.sampled_from(["default", "another"]),
-    "description": st.sampled_from(["", "anything"]),
-    "agent.history_keep_rounds": st.integers(1, 50),  # what is kept is told as it is, see keep_turns
-    "agent.temperature": st.sampled_from([0.0, 1.0]),
-    "agent.top_p": st.sampled_from([0.5, 1.0]),
-    "agent.request_timeout_seconds": st.sampled_from([10.0, 300.0]),
-    "agent.retry_max_attempts": st.integers(1, 9),
-    "agent.retry_backoff_seconds": st.sampled_from([0.0, 2.0]),
-    "world.world_seed": st.one_of(st.integers(0, 999), st.just("run")),
-    "world.accrual": st.sampled_from(["business_hours", "until_midnight"]),
-    "world.initial_prestige_level": st.sampled_from([1.0, 3.5]),
-    "world.num_market_tasks": st.integers(1, 400),
-    "world.replacement_numbering": st.sampled_from(["slot", "episode"]),
-    "world.adversarial_inflation_passes": st.integers(1, 10),
-    "world.efficient_team_size": st.one_of(st.integers(1, 8), st.just("none")),
-    "world.skill_rate_max": st.sampled_from([8.0, 20.0, "none"]),
-    "world.prestige_qty_scale": st.floats(0, 1),
-    "world.reward_prestige_scale": st.floats(0, 1),
-    # How staff and market are drawn is for an agent to find out.
-    "world.employee_skill_sampling": st.sampled_from(["uniform", "gamma_budget"]),
-    "world.market_prestige_ladder": st.lists(st.integers(1, 9), max_size=5),
-    "world.task_draw_order": st.sampled_from(["prestige_first", "requirements_first"]),
-    "world.task_domain_sampling": st.sampled_from(["specialty_first", "uniform"]),
-    "world.replacement_prestige": st.sampled_from(["same", "drawn"]),
-    "world.refill_at": st.sampled_from(["accept", "dispatch", "completion"]),
-    # The answer to an accept tells work and deadline as they are.
-    "world.min_task_qty": st.integers(1, 200),
-    "world.deadline_basis": st.sampled_from(["largest", "sum"]),
-    "world.trust_gating_fraction": st.floats(0, 1),
-    "world.trust_gated_reward_boost": st.floats(0, 1),
-    "world.task_specialty_domain_bias": st.floats(0, 1),
-    "world.loyalty_rat_fraction": st.floats(0, 1),
-    "world.loyalty_severity": st.floats(0, 100),
-    "world.deadline_qty_per_day": st.floats(100, 500),
-    "world.deadline_min_biz_days": st.integers(0, 20),
-    "world.dist.required_prestige": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 9)),
-    "world.dist.reward_funds_cents": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 10**6)),
-    "world.dist.domain_count": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 4)),
-    "world.dist.required_qty": st.builds(lambda n: {"type": "constant", "value": n}, st.integers(1, 2000)),
-    "world.dist.reward_prestige_delta": st.builds(lambda n: {"type": "constant", "value": n}, st.floats(0, 1)),
-    "world.dist.skill_boost": st.builds(lambda n: {"type": "constant", "value": n}, st.floats(0, 1)),
-    **{
-        f"world.salary_{tier}.{name}": st.just(value)
-        for tier in ("junior", "mid", "senior")
-        for name, value in (("min_cents", 100), ("max_cents", 2_000_000), ("rate_min", 0.5), ("rate_max", 12.0))
-    },
-}
-"""Settings that an agent is not told, each with other values."""
-
 
 def prompt(config: Config = CONFIG, **changes: Any) -> str:  # noqa: ANN401 -- arguments of many types
     """Return a prompt that differs from the default one in the arguments named."""
@@ -133,20 +83,20 @@ def test_the_default_prompt_is_the_golden_one() -> None:
     assert with_notes(prompt(), "") + "\n" == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_every_setting_is_either_told_or_untold() -> None:
-    assert {field.key for field in FIELDS} == TOLD.keys() | UNTOLD.keys()
-    assert not TOLD.keys() & UNTOLD.keys()
-
-
 @pytest.mark.parametrize("key", TOLD)
 def test_a_setting_that_is_told_changes_the_prompt(key: str) -> None:
     assert prompt(with_settings({key: TOLD[key]})) != prompt()
 
 
-@given(st.fixed_dictionaries({}, optional=UNTOLD))
+@given(valid_configs(small=False))
 @settings(max_examples=60)
-def test_nothing_that_an_agent_must_not_know_changes_the_prompt(changes: dict[str, Any]) -> None:
-    assert prompt(with_settings(changes)) == prompt()
+def test_no_other_setting_changes_the_prompt(drawn: Config) -> None:
+    tables: dict[str, dict[str, Any]] = {"sim": {}, "loop": {}, "world": {"initial_prestige_level": 3.5}}
+    for key in TOLD:
+        table, name = key.split(".")
+        tables[table][name] = getattr(getattr(CONFIG, table), name)
+    changes = {table: attrs.evolve(getattr(drawn, table), **values) for table, values in tables.items()}
+    assert prompt(attrs.evolve(drawn, **changes)) == prompt()
 
 
 @pytest.mark.parametrize(
@@ -173,9 +123,21 @@ def test_nothing_that_an_agent_must_not_know_changes_the_prompt(changes: dict[st
         ("world.trust_build_rate", 3.0, "earns up to 2.667 of it"),
         ("world.task_progress_milestones", [0.25, 0.5, 1.0], "when 25%, 50% and 100% of a task's work"),
         ("sim.company_name", "", "You run a company without a name, a startup"),
+        (
+            "world.skill_rates_visible",
+            False,
+            "no command shows these: learn them from how fast a team's tasks progress",
+        ),
+        ("world.prestige_gate", "highest", "which your highest prestige of all domains must reach"),
+        ("world.market_browse_scope", "all", "shows all its tasks, also those that you could not accept yet"),
+        ("world.assign_by_employee_id", True, "give exactly one"),
+        ("world.salary_raise_basis", "current_salary", "by 1% of what it is at that time, up to $100,000.00 a month"),
+        ("world.salary_max_cents", "none", "by 1% of the middle of their tier's range.\n"),
+        ("world.resume_requires_active_task", False, "needs no active task, and leads to the next event: a completed"),
+        ("world.resume_stops_at_payroll", False, "needs an active task, pays the salaries that are due on the way"),
     ],
 )
-def test_a_figure_is_told_as_it_is_configured(key: str, value: object, text: str) -> None:
+def test_a_setting_is_told_as_it_is(key: str, value: object, text: str) -> None:
     assert text in prompt(with_settings({key: value}))
     assert text not in prompt()
 
@@ -191,13 +153,16 @@ def test_a_figure_is_told_as_it_is_configured(key: str, value: object, text: str
         ({"world.trust_work_reduction_max": 0}, "smaller"),
         ({"world.penalty_fail_funds_pct": 0}, "a fee of"),
         ({"world.task_progress_milestones": [0.5]}, "Nothing else stops it"),
-        (
-            {"world.penalty_cancel_multiplier": 0, "world.trust_fragility": 0},
-            "Cancelling a task frees its team and costs no money, but",
-        ),
+        ({"world.penalty_cancel_multiplier": 0, "world.trust_fragility": 0}, "costs no money, but"),
+        ({"world.skill_rates_visible": False}, "rates in each domain. Somebody"),
+        ({"world.prestige_gate": "highest"}, "in all of its domains"),
+        ({"world.market_browse_scope": "all"}, "only what you could accept now"),
+        ({"world.resume_requires_active_task": False}, "needs an active task"),
+        ({"world.resume_stops_at_payroll": False}, "a payroll or the end"),
+        ({"world.salary_max_cents": "none"}, "up to $"),
     ],
 )
-def test_a_feature_that_is_off_is_not_told(changes: dict[str, Any], text: str) -> None:
+def test_a_rule_that_does_not_hold_is_not_told(changes: dict[str, Any], text: str) -> None:
     assert text in prompt()
     assert text not in prompt(with_settings(changes))
 
@@ -206,9 +171,7 @@ def test_a_feature_that_is_off_is_not_told(changes: dict[str, Any], text: str) -
     ("keep_turns", "token_budget", "text"),
     [
         (20, None, "You see your last 20 turns. Earlier ones are removed whole."),
-        (7, None, "You see your last 7 turns."),
         (1, None, "You see your last turn. Earlier"),
-        (0, None, "You see nothing of earlier turns"),
         (0, 500, "You see nothing of earlier turns"),
         (None, None, "You see all of your turns."),
         (None, 12_000, "You see as many of your last turns as fit, with this message, into about 12,000 tokens."),
@@ -231,15 +194,6 @@ def test_every_command_of_the_grammar_stands_in_the_prompt_as_its_usage() -> Non
     assert f"\n{command_list(DEFAULT_GRAMMAR.without_command('scratchpad'))}\n" in prompt(notes=False)
 
 
-def test_a_new_command_is_told_and_a_missing_one_is_not() -> None:
-    old = DEFAULT_GRAMMAR.find(("client", "history"))[0]
-    renamed: CommandSpec = attrs.evolve(old, verb=("client", "past"))
-    grammar = DEFAULT_GRAMMAR.without_command("client", "history").with_command(renamed)
-    text = prompt(grammar=grammar)
-    assert "\nclient past\n" in f"{text}\n"
-    assert "client history" not in text
-
-
 @pytest.mark.parametrize("spec", DEFAULT_GRAMMAR.commands, ids=lambda spec: spec.name)
 def test_no_command_is_named_outside_the_list_of_a_grammar_that_lacks_it(spec: CommandSpec) -> None:
     assert spec.name in prompt()
@@ -252,17 +206,9 @@ def test_every_command_in_the_prompt_runs(preset: str) -> None:
     """B42: the forms of the list, with their options filled in, are commands of the environment."""
     grammar = grammar_for(load_config(preset, environ={}).world)
     values = {
-        "DOMAIN": "research",
-        "N": "1",
-        "STATUS": "planned",
-        "TASK": "Task-1",
-        "NAMES": "Emp_1, Emp_2",
-        "NAME": "Emp_1",
-        "TEXT": '"some words"',
-        "DATE": "2025-01-01",
-        "CATEGORY": "task_reward",
-        "MONTH": "2025-01",
-    }
+        "DOMAIN": "research", "N": "1", "STATUS": "planned", "TASK": "Task-1", "NAMES": "Emp_1, Emp_2", "NAME": "Emp_1",
+        "TEXT": '"some words"', "DATE": "2025-01-01", "CATEGORY": "task_reward", "MONTH": "2025-01",
+    }  # fmt: skip
     listed = prompt(load_config(preset, environ={})).partition("## Commands\n\n")[2].partition("\n\n")[0]
     assert len(listed.splitlines()) == len(grammar.commands)
     filled = re.sub(r"\b[A-Z]{1,8}\b", lambda match: values[match[0]], listed)
@@ -279,53 +225,8 @@ def test_every_preset_has_a_prompt_without_an_open_placeholder(preset: str) -> N
     assert not re.search(r"[ \t]\n|  ", text)
 
 
-# ---------------------------------------------------------------- rules that can be switched
-
-
 def test_how_many_clients_there_are_is_not_told() -> None:
     assert prompt(with_settings({"world.num_clients": 3})) == prompt()
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"skill_rates_visible": False}, "no command shows these: learn them from how fast a team's tasks progress"),
-        ({"prestige_gate": "highest"}, "which your highest prestige of all domains must reach"),
-        ({"market_browse_scope": "all"}, "shows all its tasks, also those that you could not accept yet"),
-        ({"assign_by_employee_id": True}, "give exactly one"),
-        ({"salary_raise_basis": "current_salary"}, "by 1% of what it is at that time, up to $100,000.00 a month"),
-        ({"salary_max_cents": "none"}, "by 1% of the middle of their tier's range.\n"),
-        (
-            {"resume_requires_active_task": False},
-            "needs no active task, and leads to the next event: a completed task, a",
-        ),
-        ({"resume_stops_at_payroll": False}, "needs an active task, pays the salaries that are due on the way without"),
-        ({"resume_stops_at_payroll": False}, "Time that is moved by itself with nothing active runs to the end"),
-        (
-            {"resume_stops_at_payroll": False, "resume_requires_active_task": False},
-            "Time that passes with nothing active runs to the end or to bankruptcy: no event comes before, also when",
-        ),
-    ],
-)
-def test_a_rule_is_told_as_it_is(changes: dict[str, Any], text: str) -> None:
-    assert text in prompt(with_settings({f"world.{key}": value for key, value in changes.items()}))
-    assert text not in prompt()
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"skill_rates_visible": False}, "rates in each domain. Somebody"),
-        ({"prestige_gate": "highest"}, "in all of its domains"),
-        ({"market_browse_scope": "all"}, "only what you could accept now"),
-        ({"resume_requires_active_task": False}, "needs an active task"),
-        ({"resume_stops_at_payroll": False}, "a payroll or the end"),
-        ({"salary_max_cents": "none"}, "up to $"),
-    ],
-)
-def test_a_rule_that_does_not_hold_is_not_told(changes: dict[str, Any], text: str) -> None:
-    assert text in prompt()
-    assert text not in prompt(with_settings({f"world.{key}": value for key, value in changes.items()}))
 
 
 @pytest.mark.parametrize("stops", [True, False])
@@ -343,14 +244,6 @@ def test_what_becomes_of_an_idle_company_is_told_where_no_payroll_stops_time(
     assert ("also when it is moved by itself" in text) == (not stops and not needs and forced > 0)
 
 
-def test_the_prompt_of_a_classic_world_tells_no_rate_and_no_range_of_rates() -> None:
-    text = prompt(load_config("classic-hard", environ={}))
-    assert not re.search("junior|senior|gamma|per hour|an hour", text)
-
-
-# ---------------------------------------------------------------- notes
-
-
 def test_notes_stand_at_the_end_whole_and_as_they_are() -> None:
     notes = "{company} $100 & <b>\n## Commands\n\N{GRINNING FACE}  "
     assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
@@ -359,50 +252,24 @@ def test_notes_stand_at_the_end_whole_and_as_they_are() -> None:
 # ---------------------------------------------------------------- templates
 
 
-def test_a_template_has_the_same_placeholders_as_the_built_in_one() -> None:
-    assert prompt(template=default_template()) == prompt()
-    template = "\n".join(f"{name}: {{{name}}}" for name in placeholders())
-    text = prompt(template=template)
-    assert "company: BenchCo\n" in text
-    assert not re.search(r"[{}]", text)
-
-
 def test_the_built_in_template_uses_every_placeholder_once() -> None:
+    assert prompt(template=default_template()) == prompt()
     assert sorted(re.findall(r"\{(\w+)\}", default_template())) == sorted(placeholders())
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"command": "x"}',
-        "{ company }",
-        "{}",
-        "{0}",
-        "{company.name}",
-        "{company!r}",
-        "{company:>9}",
-        "$5 $company $$",
-        "%s",
-    ],
-)
+@pytest.mark.parametrize("text", ["{ company }", "{}", "{0}", "{company.name}", "{company!r}", "$5 $company $$", "%s"])
 def test_other_braces_and_signs_are_text(text: str) -> None:
     assert prompt(template=f"a {text} b") == f"a {text} b"
 
 
-def test_a_doubled_placeholder_is_text() -> None:
-    assert (
-        prompt(template="{{company}} {company} {{unknown}} {{{company}}}") == "{company} BenchCo {unknown} {{company}}"
-    )
+def test_a_doubled_placeholder_and_braces_in_what_one_stands_for_are_text() -> None:
+    template = "{{company}} {company} {{unknown}} {{{company}}}"
+    assert prompt(template=template) == "{company} BenchCo {unknown} {{company}}"
+    named = with_settings({"sim.company_name": "{commands}{nothing}"})
+    assert prompt(named, template="{company}") == "{commands}{nothing}"
 
 
-def test_what_a_placeholder_stands_for_is_not_filled_in_again() -> None:
-    assert (
-        prompt(with_settings({"sim.company_name": "{commands}{nothing}"}), template="{company}")
-        == "{commands}{nothing}"
-    )
-
-
-@pytest.mark.parametrize("name", ["unknown", "Company", "__class__", "window"])
+@pytest.mark.parametrize("name", ["unknown", "Company", "__class__", "_costs", "config"])
 def test_an_unknown_placeholder_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(TemplateError, match=rf"got \{{{name}\}}, expected one of ") as caught:
         prompt(template=f"x {{{name}}}")
