@@ -26,21 +26,6 @@ import attrs
 
 from ycbench_agents.base import Json, JsonObject
 
-__all__ = [
-    "SOME_OF_EACH",
-    "Fault",
-    "LoggedRequest",
-    "LoopbackServer",
-    "Model",
-    "ScriptedReply",
-    "error_fault",
-    "greedy_model",
-    "main",
-    "request_problems",
-    "text_model",
-    "tool_call",
-]
-
 _LONGEST_BODY: Final = 64 * 2**20
 _MOST_CALLS: Final = 128
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -50,8 +50,6 @@ from ycbench_env import Config, Observation, load_config
 from ycbench_env.actions import grammar_for
 from ycbench_env.wrappers import Window, window
 
-__all__ = ["LLMPolicy", "LLMTrace", "make_llm_policy", "recorded_settings"]
-
 _NO_SETTINGS: Final = frozenset({"price", "retry_after_cap_s", "backoff_s"})  # the last two are of version 0.1
 
 
