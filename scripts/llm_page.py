@@ -10,7 +10,7 @@ import re
 import attrs
 from pages import DOCS, table, update
 
-from ycbench_agents.llm.prompt import placeholders
+from ycbench_agents.llm.prompt import PLACEHOLDERS
 from ycbench_agents.llm.settings import LLMSettings, settings_for
 from ycbench_env import Config, load_config
 from ycbench_env.text import JsonObject
@@ -38,7 +38,7 @@ def tables() -> dict[str, str]:
     return {
         "settings": table(("setting", "default", "from `[agent]`", "legal values", "meaning"), settings),
         "placeholders": table(
-            ("placeholder", "stands for"), [(f"`{{{name}}}`", text) for name, text in placeholders().items()]
+            ("placeholder", "stands for"), [(f"`{{{name}}}`", text) for name, text in PLACEHOLDERS.items()]
         ),
     }
 

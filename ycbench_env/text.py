@@ -1,4 +1,4 @@
-"""How values become text: compact JSON, printable text, and a value inside an error message."""
+"""How values become text: compact JSON, printable text, amounts, and a value inside an error message."""
 
 import json
 import re
@@ -52,6 +52,12 @@ def printable(text: str) -> str:
     'a\\u202eb\\n'
     """
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def dollars(cents: int) -> str:
+    """Return an amount as $1,234.56, exact."""
+    whole, rest = divmod(abs(cents), 100)
+    return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
 
 
 def shown(value: object, most: int = 80) -> str:

@@ -13,13 +13,6 @@ CENTS_PER_DOLLAR: Final = 100
 _DAY_US: Final = 86_400_000_000
 
 
-def dollars(cents: int) -> str:
-    """Return an amount as $1,234.56, exact."""
-    if cents < 0:
-        return f"-{dollars(-cents)}"
-    return f"${cents // CENTS_PER_DOLLAR:,}.{cents % CENTS_PER_DOLLAR:02d}"
-
-
 def iso_time(time_us: int) -> str:
     """Return simulated time as ISO 8601 without a zone; the fraction is left out when it is 0."""
     return (EPOCH + dt.timedelta(microseconds=time_us)).isoformat()

@@ -18,8 +18,8 @@ import attrs
 from ycbench_env.config import Config
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
 from ycbench_env.rules.standing import counted_prestige, is_adversarial
-from ycbench_env.text import JsonObject, text_json
-from ycbench_env.units import dollars, iso_time, micros_of_date
+from ycbench_env.text import JsonObject, dollars, text_json
+from ycbench_env.units import iso_time, micros_of_date
 from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
 Kept: TypeAlias = Mapping[str, tuple[str, ...]]

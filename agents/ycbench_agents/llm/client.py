@@ -16,30 +16,28 @@ import re
 import time
 from collections.abc import AsyncGenerator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
-from ycbench_agents.llm.pricing import TokenUsage
-from ycbench_agents.llm.reply import ChatReply, ToolCall, clean_json
-from ycbench_agents.llm.settings import OPENAI_URL, REASONING_FIELDS, LLMSettings, is_address, is_openai
+from ycbench_agents.llm.reply import ChatReply, clean_json, find, read_reply
+from ycbench_agents.llm.settings import OPENAI_URL, LLMSettings, is_address, is_openai
 from ycbench_env import MissingExtraError
 from ycbench_env.text import printable
 
 if TYPE_CHECKING:
     import openai
 
-
 _NO_KEY: Final = "none"  # for servers that take no key; they want the header all the same
-_CONNECT_S: Final = 30.0
 _SHORTEST_SECRET: Final = 12  # shorter values are placeholders such as "lm-studio", which a model may well say
 _LONGEST_MESSAGE: Final = 300
 _OK: Final = range(200, 300)
 _BAD_GATEWAY: Final = 502
 _TOO_LARGE: Final = 413
+_ABOUT_LENGTH: Final = frozenset({400, _TOO_LARGE, 422})  # a gateway that gives up speaks of contexts under 5xx, too
 
 # Each server words it in its own way; the names say who was seen to.
 _CONTEXT_LENGTH: Final = re.compile(
@@ -57,7 +55,6 @@ _CONTEXT_LENGTH: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ABOUT_LENGTH: Final = frozenset({400, _TOO_LARGE, 422})  # a gateway that gives up speaks of contexts under 5xx, too
 _ADVICE: Final = {
     **dict.fromkeys((401, 403), " (the key is taken from the environment variable {variable})"),
     404: " (check the settings model and base_url)",
@@ -199,10 +196,9 @@ class OpenAIChat:
 
     def __init__(self, settings: LLMSettings) -> None:
         self._settings = settings
-        self._sessions: WeakKeyDictionary[
-            asyncio.AbstractEventLoop, tuple[openai.AsyncOpenAI, list[AsyncGenerator[None]]]
-        ]
-        self._sessions = WeakKeyDictionary()
+        self._sessions = WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple["openai.AsyncOpenAI", AsyncGenerator[None]]
+        ]()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(model={self._settings.model!r})"
@@ -257,14 +253,14 @@ class OpenAIChat:
     async def aclose(self) -> None:
         """Close the connections of the running event loop; a later request opens new ones."""
         if session := self._sessions.pop(asyncio.get_running_loop(), None):
-            await session[1][0].aclose()
+            await session[1].aclose()
 
     async def _client(self) -> openai.AsyncOpenAI:
         """Return the package's client for the running event loop, which closes its asynchronous generators first."""
         loop = asyncio.get_running_loop()
         if loop not in self._sessions:
             client = _new_client(self._settings)
-            held: list[AsyncGenerator[None]] = []  # keeps the generator alive, also where nobody keeps this policy
+            held: list[object] = []  # keeps the generator alive, also where nobody keeps this policy
 
             async def closing() -> AsyncGenerator[None]:
                 try:
@@ -273,9 +269,10 @@ class OpenAIChat:
                     await client.close()
                     held.clear()
 
-            held.append(closing())
-            await anext(held[0])  # from here on the loop knows it
-            self._sessions[loop] = client, held
+            generator = closing()
+            held.append(generator)
+            await anext(generator)  # from here on the loop knows it
+            self._sessions[loop] = client, generator
         return self._sessions[loop][0]
 
 
@@ -286,8 +283,8 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
     except ModuleNotFoundError as error:
         msg = "language models need the package openai: pip install '.[llm]' in the folder of this project"
         raise MissingExtraError(msg) from error
-    library = openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]  # httpx or httpx2
-    httpx: Any = importlib.import_module(library)
+    # openai 3 is built on httpx2, openai 2 on httpx.
+    httpx: Any = importlib.import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
     key, url = api_key(settings), server_url(settings)
     host = urlsplit(url).hostname or ""
 
@@ -317,7 +314,7 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
     client = openai.AsyncOpenAI(
         api_key=key,
         base_url=url,
-        timeout=openai.Timeout(settings.timeout_s, connect=min(_CONNECT_S, settings.timeout_s)),
+        timeout=openai.Timeout(settings.timeout_s, connect=min(30.0, settings.timeout_s)),
         max_retries=settings.max_retries,
         default_headers=settings.extra_headers,
         # A proxy that the environment names for the world cannot reach this machine's own servers.
@@ -347,16 +344,15 @@ def read_answer(status: int, text: str) -> ChatReply | tuple[int, str]:
         page = re.match(r"\s*<(!doctype|html|\?xml|head|body)", text, re.IGNORECASE)
         found = "an HTML page instead of JSON" if page else _short(text) or "an empty body"
         return _BAD_GATEWAY if status in _OK else status, f"HTTP {status}, no JSON: {found}"
-    choice = _first(_get(body, "choices"))
-    message = _get(choice, "message")
-    if status in _OK and isinstance(message, dict) and not _get(choice, "error") and not _get(body, "error"):
-        return _reply(message, choice, body)
-    holder = _first(body) or body  # Gemini sends a list of one
-    error = _get(choice, "error") or _get(holder, "error") or holder
-    wording = _message(error) or _message(holder)
-    if raw := _get(error, "metadata", "raw"):  # what OpenRouter's upstream said
+    reply = read_reply(body) if status in _OK else None
+    if reply is not None:
+        return reply
+    holder = find(body, 0) or body  # Gemini sends a list of one
+    error = find(body, "choices", 0, "error") or find(holder, "error") or holder
+    wording = _wording(error) or _wording(holder)
+    if raw := find(error, "metadata", "raw"):  # what OpenRouter's upstream said
         wording = f"{wording} ({raw})"
-    named = [_get(error, name) for name in ("code", "type", "status")]
+    named = [find(error, name) for name in ("code", "type", "status")]
     codes = [str(code) for code in named if isinstance(code, str | int)]
     fault = f"HTTP {status}: {_short(wording or text)}"
     if any(map(_CONTEXT_LENGTH.search, codes)):
@@ -374,94 +370,14 @@ def _short(text: str) -> str:
     return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "..."
 
 
-def _get(value: Json, *path: str) -> Json:
-    """Return what stands at a path of keys, None where there is nothing."""
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
-
-
-def _first(value: Json) -> Json:
-    return value[0] if isinstance(value, list) and value else None
-
-
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _message(error: Json) -> str:
+def _wording(error: Json) -> str:
     """Return the wording of an error: a text, or what stands where servers put one."""
     if isinstance(error, str):
         return error
     for name in ("message", "msg", "detail", "error_description"):
-        found = _get(error, name)
+        found = find(error, name)
         if isinstance(found, list | dict):  # a list of problems, as validating frameworks send it
-            found = _message(_first(found) or found)
+            found = _wording(find(found, 0) or found)
         if isinstance(found, str) and found:
             return found
     return ""
-
-
-def _reply(message: JsonObject, choice: Json, body: Json) -> ChatReply:
-    """Return a message as a reply, whatever its fields hold."""
-    content = message.get("content")
-    if isinstance(content, list | dict):  # parts; those of other kinds, such as thoughts, have no text
-        parts = content if isinstance(content, list) else [cast("Json", content)]
-        content = "".join(part if isinstance(part, str) else _text(_get(part, "text")) or "" for part in parts)
-    elif content is None:
-        content = _text(message.get("refusal"))
-    elif not isinstance(content, str):
-        content = json.dumps(content)
-    calls = message.get("tool_calls")
-    listed: list[Json] = calls if isinstance(calls, list) else [calls] if isinstance(calls, dict) else []
-    if not listed and isinstance(legacy := message.get("function_call"), dict):
-        listed = [{"function": legacy}]
-    return ChatReply(
-        content=content,
-        tool_calls=tuple(map(_tool_call, listed)),
-        finish_reason=_text(_get(choice, "finish_reason")),
-        reasoning={name: message[name] for name in REASONING_FIELDS if message.get(name) is not None},
-        usage=read_usage(_get(body, "usage")),
-        model=_text(_get(body, "model")),
-    )
-
-
-def _tool_call(call: Json) -> ToolCall:
-    """Return a call; one that is no call at all keeps its place, with what was sent as its arguments."""
-    if not isinstance(call, dict):
-        return ToolCall("", "", call)
-    inner = call.get("function") or call.get("custom") or call
-    arguments = _get(inner, "arguments")
-    call_id = call.get("id")
-    return ToolCall(
-        id=str(call_id) if type(call_id) in (str, int) else "",  # some servers count
-        name=_text(_get(inner, "name")) or "",
-        arguments=_get(inner, "input") if arguments is None else arguments,
-    )
-
-
-def read_usage(usage: Json) -> TokenUsage:
-    """Return the tokens that an answer's ``usage`` reports; never raises.
-
-    A figure that is missing or no count is unknown. So is a whole that is smaller than its part, or smaller than the
-    total leaves for it: such a server counts in another way. Where the total shows that reasoning was counted beside
-    the completion (xAI), it is added to it.
-    """
-
-    def count(*path: str) -> int | None:
-        value = _get(usage, *path)
-        return value if type(value) is int and 0 <= value < 2**63 else None
-
-    prompt, completion, total = count("prompt_tokens"), count("completion_tokens"), count("total_tokens")
-    cached = count("prompt_tokens_details", "cached_tokens")
-    for other in ("prompt_cache_hit_tokens", "cached_tokens"):  # DeepSeek's, Moonshot's
-        cached = count(other) if cached is None else cached
-    reasoning = count("completion_tokens_details", "reasoning_tokens")
-    reasoning = count("reasoning_tokens") if reasoning is None else reasoning
-    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
-        completion = completion + reasoning if reasoning and total == prompt + completion + reasoning else None
-    elif completion is not None and reasoning is not None and reasoning > completion:
-        completion = None
-    if prompt is not None and cached is not None and cached > prompt:
-        prompt = None
-    return TokenUsage(prompt, completion, cached, reasoning)

@@ -17,27 +17,26 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import attrs
 
+from ycbench_agents import files
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.reply import ChatReply, Plan, without_thoughts
 from ycbench_agents.llm.settings import Mode
 from ycbench_env import Observation
 from ycbench_env.actions import parse_turn
-from ycbench_env.text import shown
+from ycbench_env.text import shown, to_json
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
 
 MAX_ANSWERS_LENGTH: Final = 65_536
 """Characters that the answers of a turn have in a conversation; what no longer fits is counted."""
 
-_MAX_CONTENT_LENGTH: Final = 65_536
-_MAX_REASONING_LENGTH: Final = 65_536
+_MAX_TEXT_LENGTH: Final = 65_536  # of the model's text, and of its reasoning
 _CERTAIN_ECHO: Final = 300  # characters of a command that the environment repeats in any case
-_NOTHING_SAID: Final = "(nothing)"
-_NOT_SHOWN: Final = "The answers to your last turn are not shown here."
 
 
 @attrs.frozen
@@ -74,12 +73,7 @@ class Exchange:
 
 def status_text(observation: Observation) -> str:
     """Return what an observation says of the world and of what happened, without answers and notes."""
-    lines: list[str] = []
-    for line in observation["text"].split("\n"):
-        if line.startswith("> ") or line == "Scratchpad:":
-            break
-        lines.append(line)
-    return "\n".join(lines)
+    return re.split(r"^(?:> |Scratchpad:$)", observation["text"], maxsplit=1, flags=re.MULTILINE)[0].removesuffix("\n")
 
 
 def messages(  # noqa: PLR0913 -- each changes the messages
@@ -102,23 +96,21 @@ def messages(  # noqa: PLR0913 -- each changes the messages
         replay_reasoning: Names of the fields of reasoning that are sent back.
     """
     listed: list[JsonObject] = [{"role": "system", "content": system}]
-    before: str | None = None
+    before = ""
     for exchange in exchanges.turns:
-        listed.append(_user(exchange.said, before))
-        listed += _turn(exchange, mode, replay_reasoning)
+        listed += [_user(before, exchange.said), *_turn(exchange, mode, replay_reasoning)]
         before = _unheard(exchange, mode)
     if not exchanges.turns and last is not None:
-        before = "\n\n".join(part for part in (last.plan.note, _NOT_SHOWN if last.answers else None) if part)
-    listed.append(_user(said, before))
-    marker = gone_marker(exchanges.dropped)
-    if marker:
-        listed[1]["content"] = f"{marker}\n\n{listed[1]['content']}"
+        not_shown = "The answers to your last turn are not shown here." if last.answers else ""
+        before = "\n\n".join(filter(None, (last.plan.note, not_shown)))
+    listed.append(_user(before, said))
+    listed[1] = _user(gone_marker(exchanges.dropped), str(listed[1]["content"]))
     return tuple(listed)
 
 
 def exchange_tokens(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> int:
     """Return about how many tokens a turn adds to a request, by estimate and rather too many than too few."""
-    listed = [_user(exchange.said, None), *_turn(exchange, mode, replay_reasoning)]
+    listed = [_user("", exchange.said), *_turn(exchange, mode, replay_reasoning)]
     return count_tokens(listed) + estimate_tokens(json.dumps(f"{_unheard(exchange, mode)}\n\n"))
 
 
@@ -129,28 +121,28 @@ def count_tokens(listed: Sequence[Json]) -> int:
 
 def prompt_sha256(listed: Sequence[JsonObject]) -> str:
     """Return the SHA-256 of the messages of a request as 64 hex digits, whatever the order of their keys."""
-    text = json.dumps(list(listed), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(files.to_json(list(listed), sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _user(said: str, before: str | None) -> JsonObject:
+def _user(before: str, said: str) -> JsonObject:
     return {"role": "user", "content": f"{before}\n\n{said}" if before else said}
 
 
 def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> Iterator[JsonObject]:
     """Yield the model's message and the answers that follow it directly."""
-    text = without_thoughts(exchange.reply.content or "")
-    content = _cut(text, _MAX_CONTENT_LENGTH) if text.strip() else None  # servers refuse blank texts
-    message: JsonObject = {"role": "assistant", "content": content}
     calls = exchange.plan.calls if mode == "tools" else ()
+    text = without_thoughts(exchange.reply.content or "")
+    message: JsonObject = {"role": "assistant", "content": None}  # servers refuse blank texts
+    if text.strip():
+        message["content"] = _cut(text, _MAX_TEXT_LENGTH)
+    elif not calls:
+        message["content"] = "(nothing)"
     if calls:
         message["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in calls
         ]
-    elif content is None:
-        message["content"] = _NOTHING_SAID
-    room = _MAX_REASONING_LENGTH
+    room = _MAX_TEXT_LENGTH
     for name in replay_reasoning:
         value: Json = exchange.reply.reasoning.get(name)
         if isinstance(value, str):
@@ -161,8 +153,8 @@ def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> It
             room = max(0, room - length)
     yield message
     for call, answers in zip(calls, exchange.answers, strict=bool(calls)):
-        text = answers[0].output if len(answers) == 1 else _lines(answers)
-        yield {"role": "tool", "tool_call_id": call.id, "content": text}
+        output = answers[0].output if len(answers) == 1 else _lines(answers)
+        yield {"role": "tool", "tool_call_id": call.id, "content": output}
 
 
 def _unheard(last: Exchange, mode: Mode) -> str:
@@ -201,12 +193,13 @@ def answers_by_call(plan: Plan, results: str) -> tuple[tuple[CommandAnswer, ...]
     room = MAX_ANSWERS_LENGTH
     answered: list[tuple[CommandAnswer, ...]] = []
     for call in plan.calls:
-        share = next(shares) if call.texts else (CommandAnswer(None, _json({"error": call.refusal or ""})),)
+        share = next(shares) if call.texts else (CommandAnswer(None, to_json({"error": call.refusal or ""})),)
         fitting: list[CommandAnswer] = []
-        for index, answer in enumerate(share):
-            if len(answer.command or "") + len(answer.output) > room:
-                answer = attrs.evolve(answer, output=_json({"cut": len(answer.output)}))  # noqa: PLW2901 -- the same one
-            room -= len(answer.command or "") + len(answer.output)
+        for index, whole in enumerate(share):
+            command_length, answer = len(whole.command or ""), whole
+            if command_length + len(whole.output) > room:
+                answer = attrs.evolve(whole, output=to_json({"cut": len(whole.output)}))
+            room -= command_length + len(answer.output)
             if room < 0:
                 room = 0
                 fitting.append(_cut_answers(sum(cut.commands for cut in share[index:])))
@@ -222,16 +215,16 @@ def _shares(plan: Plan, results: str) -> list[tuple[CommandAnswer, ...]]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
         raise ValueError(msg)
-    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in plan.calls if call.texts]
-    commands = [parsed.text for parsed in parse_turn(plan.turn)]
     cut = 0
     if entries and "command" not in entries[-1]:
         cut = entries.pop().get("cut_results", 0)
+    commands = [parsed.text[:_CERTAIN_ECHO] for parsed in parse_turn(plan.turn)]
     echoes = [str(entry.get("command", ""))[:_CERTAIN_ECHO] for entry in entries]
-    if len(echoes) + cut != len(commands) or echoes != [text[:_CERTAIN_ECHO] for text in commands[: len(echoes)]]:
+    if len(echoes) + cut != len(commands) or echoes != commands[: len(echoes)]:
         msg = f"observation: got results {shown(results)}, which do not answer the commands of the last turn"
         raise ValueError(msg)
-    answers = [CommandAnswer(str(entry["command"]), _json(entry.get("output"))) for entry in entries]
+    answers = [CommandAnswer(str(entry["command"]), to_json(entry.get("output"))) for entry in entries]
+    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in plan.calls if call.texts]
     if len(commands) != sum(counts):  # refused as a whole, with one answer for all of it
         return [tuple(answers) for _ in counts]
     shares: list[tuple[CommandAnswer, ...]] = []
@@ -242,8 +235,4 @@ def _shares(plan: Plan, results: str) -> list[tuple[CommandAnswer, ...]]:
 
 
 def _cut_answers(count: int) -> CommandAnswer:
-    return CommandAnswer(None, _json({"cut_results": count}), count)
-
-
-def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return CommandAnswer(None, to_json({"cut_results": count}), count)

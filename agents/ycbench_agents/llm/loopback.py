@@ -16,9 +16,8 @@ import contextlib
 import hashlib
 import json
 import re
-import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Final, Self, TypeAlias, cast
 
@@ -212,40 +211,35 @@ def request_problems(request: JsonObject) -> list[str]:
     expected = ["system", *(("user", "assistant")[place % 2] for place in range(len(roles) - 1))]
     if roles != expected or len(roles) % 2:
         problems.append(f"roles: got {roles}, expected system, then user and assistant in turn, user last")
-    answers = len(messages) - len(roles)
+    unasked = len(messages) - len(roles)
     for place, message in enumerate(messages):
         calls: Any = message.get("tool_calls") if _are_functions(message.get("tool_calls")) else []
         ids = [call.get("id") for call in calls]
-        after = [
-            each.get("tool_call_id")
-            for each in messages[place + 1 : place + 1 + len(ids)]
-            if each.get("role") == "tool"
-        ]
-        answers -= len(after)
-        if after != ids:
-            problems.append(f"message {place}: got answers to {after} after it, expected answers to its calls {ids}")
-        problems += [f"message {place}: {text}" for text in _message_problems(message, calls)]
-    return [*problems, "a message of the role tool answers no call"] if answers else problems
+        following = messages[place + 1 : place + 1 + len(ids)]
+        after = [each.get("tool_call_id") for each in following if each.get("role") == "tool"]
+        unasked -= len(after)
+        content = message.get("content")
+        is_text = isinstance(content, str) and content.strip() != ""
+        of_model = message.get("role") == "assistant"
+        wrong = {
+            f"got answers to {after} after it, expected answers to its calls {ids}": after != ids,
+            "its text is blank or no text": not is_text and not (content is None and calls),
+            "UTF-8 cannot hold it": re.search("[\ud800-\udfff]", json.dumps(message, ensure_ascii=False)),
+            "its tool_calls are no list of at most 128 calls, or are not the model's": "tool_calls" in message
+            and not (of_model and 1 <= len(calls) <= _MOST_CALLS),
+            "two calls have one id, or one has none": len(set(ids)) < len(ids)
+            or not all(isinstance(call_id, str) and call_id.strip() for call_id in ids),
+            "the arguments of a call are not the text of a JSON object": not all(map(_has_arguments, calls)),
+        }
+        problems += [f"message {place}: {text}" for text, is_wrong in wrong.items() if is_wrong]
+    return [*problems, "a message of the role tool answers no call"] if unasked else problems
 
 
-def _message_problems(message: dict[str, Any], calls: list[Any]) -> Iterator[str]:
-    content = message.get("content")
-    if not (isinstance(content, str) and content.strip()) and not (content is None and calls):
-        yield "its text is blank or no text"
-    if re.search("[\ud800-\udfff]", json.dumps(message, ensure_ascii=False)):
-        yield "UTF-8 cannot hold it"
-    if "tool_calls" in message and (message.get("role") != "assistant" or not 1 <= len(calls) <= _MOST_CALLS):
-        yield "its tool_calls are no list of at most 128 calls, or are not the model's"
-    ids = [call.get("id") for call in calls]
-    if not all(isinstance(call_id, str) and call_id.strip() for call_id in ids) or len(set(ids)) < len(ids):
-        yield "two calls have one id, or one has none"
-    for call in calls:
-        try:
-            arguments: object = json.loads(call["function"].get("arguments"))
-        except (TypeError, ValueError, RecursionError):
-            arguments = None
-        if not isinstance(arguments, dict):
-            yield "the arguments of a call are not the text of a JSON object"
+def _has_arguments(call: dict[str, Any]) -> bool:
+    try:
+        return isinstance(json.loads(call["function"].get("arguments")), dict)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _are_functions(value: Any) -> bool:  # noqa: ANN401 -- of any request
@@ -286,7 +280,6 @@ class LoopbackServer(ThreadingHTTPServer):
         OSError: The port cannot be listened on.
     """
 
-    daemon_threads = False  # so that closing waits for them
     request_queue_size = 256
 
     def __init__(  # noqa: PLR0913 -- by name; each is a trait of some real server
@@ -302,7 +295,6 @@ class LoopbackServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self._model, self._faults, self._every = model, dict(faults or {}), every
         self._api_key, self._context_tokens = api_key, context_tokens
-        self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self.requests: list[LoggedRequest] = []
         self.stopping = threading.Event()
@@ -317,22 +309,9 @@ class LoopbackServer(ThreadingHTTPServer):
         self.stopping.set()
         self.shutdown()
         self._thread.join()
-        for connection in list(self._open):
-            with contextlib.suppress(OSError):  # the client was faster
-                connection.shutdown(socket.SHUT_RDWR)
         self.server_close()
 
-    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- the base class has them
-        """Note the connection before its thread exists, so that none is missed in the end."""
-        self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 -- as above
-        """Close a connection."""
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- as above
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- the base class has them
         """Do nothing: clients that go away are what this server is for."""
 
     def answer(self, authorization: str | None, body: Json) -> Fault:

@@ -24,6 +24,7 @@ import attrs
 
 from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
 from ycbench_agents.files import structure
+from ycbench_agents.llm import conversation
 from ycbench_agents.llm.client import (
     ChatClient,
     ChatRequest,
@@ -33,15 +34,7 @@ from ycbench_agents.llm.client import (
     Transport,
     api_key,
 )
-from ycbench_agents.llm.conversation import (
-    Exchange,
-    answers_by_call,
-    count_tokens,
-    exchange_tokens,
-    messages,
-    prompt_sha256,
-    status_text,
-)
+from ycbench_agents.llm.conversation import Exchange, count_tokens, prompt_sha256
 from ycbench_agents.llm.pricing import Price, Prices, cost_usd, load_prices
 from ycbench_agents.llm.prompt import system_prompt, with_notes
 from ycbench_agents.llm.reply import ChatReply, Plan, parse_reply, reply_from_json, reply_to_json, run_command_tool
@@ -58,51 +51,32 @@ class LLMTrace:
     """The trace of a decision, as a run's record holds it.
 
     ``reply``, ``messages_sha256`` and ``shrunk_to`` are what ``LLMPolicy.recall`` needs; it computes all else anew.
-
-    Args:
-        reply: The model's reply, see ``reply_to_json``.
-        messages_sha256: ``prompt_sha256`` of the messages that it was asked with.
-        shrunk_to: Most earlier turns shown after its context had been too small; None before.
-        prompt_tokens: Tokens of the prompt, None if unknown, like the other counts.
-        completion_tokens: Tokens of the reply.
-        cached_tokens: Tokens of the prompt that were read from a cache.
-        reasoning_tokens: Tokens of the reply that were reasoning.
-        cost_usd: Cost, None if that is unknown.
-        refused_calls: Calls of the reply that were refused.
-        unusable_replies: 1 for a reply of which nothing was run, else 0.
     """
 
-    reply: dict[str, Any]
-    messages_sha256: str = attrs.field(validator=attrs.validators.matches_re("[0-9a-f]{64}"))
+    reply: dict[str, Any]  # see ``reply_to_json``
+    messages_sha256: str = attrs.field(validator=attrs.validators.matches_re("[0-9a-f]{64}"))  # ``prompt_sha256``
+    # Most earlier turns shown after the model's context had been too small; None before.
     shrunk_to: int | None = attrs.field(validator=attrs.validators.optional(attrs.validators.ge(0)))
-    prompt_tokens: int | None = None
+    prompt_tokens: int | None = None  # None if unknown, like the other counts and the cost
     completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None  # of the prompt, read from a cache
+    reasoning_tokens: int | None = None  # of the completion
     cost_usd: float | None = None
     refused_calls: int = 0
-    unusable_replies: int = 0
+    unusable_replies: int = 0  # 1 for a reply of which nothing was run
 
 
 @attrs.frozen
 class _Asked:
-    """The request of a turn, with what led to it.
-
-    Args:
-        turn: Number of the turn.
-        exchanges: The turns before it that can still be shown, and the number of those that never can be again.
-        said: What the user says: status and events.
-        shrunk_to: See ``LLMTrace``.
-        messages: The messages.
-        shown: How many turns they show.
-    """
+    """The request of a turn, with what led to it."""
 
     turn: int
-    exchanges: Window[Exchange]
-    said: str
+    exchanges: Window[Exchange]  # the turns that can still be shown, and the number of those that never can be again
+    said: str  # by the user: status and events
     shrunk_to: int | None
     messages: tuple[JsonObject, ...]
-    shown: int
+    sha256: str
+    shown: int  # how many turns the messages show
 
 
 class LLMPolicy:
@@ -135,7 +109,7 @@ class LLMPolicy:
         self._settings = settings
         self._config = load_config(config)
         self._grammar = grammar_for(self._config.world)
-        self._prices = prices or Prices()
+        self._price = prices.find(settings.model) if prices else None
         self._client: ChatClient = client or OpenAIChat(settings)
         self._last: tuple[_Asked, ChatReply, Plan] | None = None  # all that it knows of the episode
         self._last_trace: JsonObject | None = None
@@ -163,8 +137,7 @@ class LLMPolicy:
     @property
     def public_settings(self) -> JsonObject:
         """The settings as a run's record holds them: no secrets, and the price of the model's tokens."""
-        price = self._prices.find(self._settings.model)
-        return {**self._settings.public(), "price": None if price is None else price.to_json()}
+        return {**self._settings.public(), "price": self._price.to_json() if self._price else None}
 
     @property
     def last_trace(self) -> JsonObject | None:
@@ -196,7 +169,6 @@ class LLMPolicy:
         tools = (run_command_tool(),) if self._settings.mode == "tools" else ()
         tried: list[Transport] = []
         while True:
-            sha256 = prompt_sha256(asked.messages)
             try:
                 completion = await self._client.complete(ChatRequest(asked.messages, tools))
                 break
@@ -213,7 +185,7 @@ class LLMPolicy:
             except ModelError as error:
                 raise PolicyStoppedError(str(error)) from error
         tried.append(completion.transport)
-        turn = self._settle(asked, reply_from_json(reply_to_json(completion.reply)), sha256)
+        turn = self._settle(asked, reply_from_json(reply_to_json(completion.reply)))
         transport: JsonObject = {
             "latency_s": sum(each.latency_s for each in tried),
             "attempts": sum(each.attempts for each in tried),
@@ -228,11 +200,7 @@ class LLMPolicy:
             PolicyStoppedError: The model gives no reply; the policy is as it was before.
             RuntimeError: An event loop runs in this thread, which this call would block.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            pass
-        else:
+        if asyncio._get_running_loop() is not None:  # noqa: SLF001 -- documented for libraries
             msg = "act: called while an event loop runs in this thread; use `await policy.decide(observation)` there"
             raise RuntimeError(msg)
         if self._runner is None:
@@ -255,15 +223,14 @@ class LLMPolicy:
         """
         recorded = structure(trace, LLMTrace, "trace of a decision")
         asked = self._asking(observation, recorded.shrunk_to)
-        sha256 = prompt_sha256(asked.messages)
-        if sha256 != recorded.messages_sha256:
+        if asked.sha256 != recorded.messages_sha256:
             msg = (
                 f"trace of turn {asked.turn}: recorded for messages with SHA-256 {recorded.messages_sha256}, but this "
-                f"history asks with {len(asked.messages)} messages of {sha256}; the observations, the "
+                f"history asks with {len(asked.messages)} messages of {asked.sha256}; the observations, the "
                 "settings, the configuration or the version of this program differ from those of the record"
             )
             raise ValueError(msg)
-        return self._settle(asked, reply_from_json(recorded.reply, "trace of a decision, reply"), sha256)
+        return self._settle(asked, reply_from_json(recorded.reply, "trace of a decision, reply"))
 
     # ---- the request
 
@@ -273,7 +240,16 @@ class LLMPolicy:
 
     def _asking(self, observation: Observation, shrunk_to: int | None) -> _Asked:
         """Return the request for an observation; the last turn's answers have come with it."""
-        turn = _checked_turn(observation)
+        seen: Any = observation  # callers may not be typed
+        fields: dict[str, Any] = seen if isinstance(seen, dict) else {}
+        if "window" in fields or not {"turn", "text", "results"} <= fields.keys():
+            got = f"a dict with the keys {', '.join(map(str, fields))}" if fields else f"a {type(seen).__name__}"
+            msg = (
+                f"observation: got {got}, expected the environment's own dict; this policy keeps a conversation "
+                "itself, so use it without ContextTruncation and TextObservation"
+            )
+            raise ValueError(msg)
+        turn = int(fields["turn"])
         exchanges = Window[Exchange]((), 0)
         last: Exchange | None = None
         if self._last is not None:
@@ -284,19 +260,24 @@ class LLMPolicy:
                     "of an episode"
                 )
                 raise ValueError(msg)
-            last = Exchange(before.said, reply, plan, answers_by_call(plan, observation["results"]))
+            answers = conversation.answers_by_call(plan, fields["results"])
+            last = Exchange(before.said, reply, plan, answers)
             exchanges = Window((*before.exchanges.turns, last), before.exchanges.dropped)
         keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
-        system = self._system(cast("Mapping[str, str | None]", observation).get("notes"), keep_turns)
-        said, mode, reasoning = status_text(observation), self._settings.mode, self._settings.replay_reasoning
+        system = self._system(fields.get("notes"), keep_turns)
+        said, mode, reasoning = (
+            conversation.status_text(observation),
+            self._settings.mode,
+            self._settings.replay_reasoning,
+        )
         budget = self._settings.token_budget
         if budget is not None:
             gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
-            bare = messages(system, gone, said, last, mode=mode)
+            bare = conversation.messages(system, gone, said, last, mode=mode)
             budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
         view = self._view(exchanges, keep_turns, budget)
-        listed = messages(system, view, said, last, mode=mode, replay_reasoning=reasoning)
-        return _Asked(turn, exchanges, said, shrunk_to, listed, len(view.turns))
+        listed = conversation.messages(system, view, said, last, mode=mode, replay_reasoning=reasoning)
+        return _Asked(turn, exchanges, said, shrunk_to, listed, prompt_sha256(listed), len(view.turns))
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
@@ -320,13 +301,13 @@ class LLMPolicy:
             exchanges.turns,
             keep_turns=keep_turns,
             token_budget=budget,
-            count_tokens=lambda exchange: exchange_tokens(exchange, mode, reasoning),
+            count_tokens=lambda exchange: conversation.exchange_tokens(exchange, mode, reasoning),
         )
         return Window(view.turns, exchanges.dropped + view.dropped)
 
     # ---- the reply
 
-    def _settle(self, asked: _Asked, reply: ChatReply, sha256: str) -> tuple[str, ...]:
+    def _settle(self, asked: _Asked, reply: ChatReply) -> tuple[str, ...]:
         """Keep a reply in memory and make its trace; returns the turn."""
         settings, usage = self._settings, reply.usage
         plan = parse_reply(reply, mode=settings.mode, max_calls=settings.max_calls_a_reply, grammar=self._grammar)
@@ -336,31 +317,18 @@ class LLMPolicy:
         self._last = attrs.evolve(asked, exchanges=kept), reply, plan
         trace = LLMTrace(
             reply=reply_to_json(reply),
-            messages_sha256=sha256,
+            messages_sha256=asked.sha256,
             shrunk_to=asked.shrunk_to,
             prompt_tokens=usage.prompt,
             completion_tokens=usage.completion,
             cached_tokens=usage.cached,
             reasoning_tokens=usage.reasoning,
-            cost_usd=cost_usd(usage, self._prices.find(settings.model)),
+            cost_usd=cost_usd(usage, self._price),
             refused_calls=sum(call.refusal is not None for call in plan.calls),
             unusable_replies=int(not plan.turn),
         )
         self._last_trace = cast("JsonObject", attrs.asdict(trace))
         return plan.turn
-
-
-def _checked_turn(observation: Mapping[str, Any]) -> int:
-    """Return the number of the turn; a ValueError refuses what is not the environment's own observation."""
-    fields = observation if isinstance(observation, dict) else {}
-    if "window" not in fields and {"turn", "text", "results"} <= fields.keys():
-        return int(fields["turn"])
-    got = f"a dict with the keys {', '.join(map(str, fields))}" if fields else f"a {type(observation).__name__}"
-    msg = (
-        f"observation: got {got}, expected the environment's own dict; this policy keeps a conversation itself, so use "
-        "it without ContextTruncation and TextObservation"
-    )
-    raise ValueError(msg)
 
 
 def make_llm_policy(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -17,10 +17,9 @@ import attrs
 from ycbench_agents.base import JsonObject
 from ycbench_agents.files import FileError, read_file, structure, unstructure
 
-_PER: Final = 1_000_000
-_HIGHEST: Final = 1_000_000
 _DATE: Final = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$", re.ASCII)
-_BUILT_IN: Final = "prices.toml"
+_AMOUNTS: Final = ("prompt", "completion", "cached_prompt")
+_IN_RANGE: Final = (attrs.validators.ge(0), attrs.validators.le(1_000_000))
 
 
 @attrs.frozen
@@ -40,20 +39,6 @@ class TokenUsage:
     reasoning: int | None = None
 
 
-def _check_amount(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ANN401 -- attrs'
-    if value is not None and not 0 <= value <= _HIGHEST:
-        msg = f"{attribute.name}: got {value!r}, expected US dollars per million tokens, from 0 to {_HIGHEST:_}"
-        raise ValueError(msg)
-
-
-def _check_day(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ANN401 -- attrs'
-    try:
-        dt.date.fromisoformat(value)
-    except (TypeError, ValueError):
-        msg = f"{attribute.name}: got {value!r:.80}, expected a date such as 2025-08-07"
-        raise ValueError(msg) from None
-
-
 @attrs.frozen
 class Price:
     """Prices of a model, in US dollars per million tokens.
@@ -67,10 +52,10 @@ class Price:
         aliases: Further names of the model.
     """
 
-    prompt: float = attrs.field(validator=_check_amount)
-    completion: float = attrs.field(validator=_check_amount)
-    as_of: str = attrs.field(validator=_check_day)
-    cached_prompt: float | None = attrs.field(default=None, validator=_check_amount)
+    prompt: float = attrs.field(validator=_IN_RANGE)
+    completion: float = attrs.field(validator=_IN_RANGE)
+    as_of: str = attrs.field(validator=attrs.validators.matches_re("[0-9]{4}-[01][0-9]-[0-3][0-9]"))
+    cached_prompt: float | None = attrs.field(default=None, validator=attrs.validators.optional(_IN_RANGE))
     provider: str | None = None
     aliases: tuple[str, ...] = ()
 
@@ -85,11 +70,10 @@ class Price:
         Raises:
             FileError: It is no such price.
         """
-        amounts = ("prompt", "completion", "cached_prompt")
-        try:
-            values = {key: float(it) if key in amounts and isinstance(it, str) else it for key, it in record.items()}
-        except ValueError:
-            values = dict(record)
+        values = dict(record)
+        for name in _AMOUNTS:
+            if isinstance(text := values.get(name), str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+                values[name] = float(text)
         return structure(values, Price, "recorded price")
 
 
@@ -108,13 +92,10 @@ class Prices:
         for name in dict.fromkeys((model, _DATE.sub("", model))):
             if name in self.models:
                 return self.models[name]
-            for price in self.models.values():
-                if name in price.aliases:
+            provider, _, rest = name.partition("/")
+            for known, price in self.models.items():
+                if name in price.aliases or (known == rest and price.provider == provider):
                     return price
-            provider, slash, rest = name.partition("/")
-            price = self.models.get(rest)
-            if slash and price is not None and price.provider == provider:
-                return price
         return None
 
 
@@ -130,22 +111,18 @@ def cost_usd(usage: TokenUsage, price: Price | None) -> float | None:
     """
     if price is None or usage.prompt is None or usage.completion is None:
         return None
-    cost = _exact(price.prompt) * usage.prompt + _exact(price.completion) * usage.completion
+    prompt, completion = _exact(price.prompt), _exact(price.completion)
+    cost = prompt * usage.prompt + completion * usage.completion
     if price.cached_prompt is not None and price.cached_prompt != price.prompt:
         if usage.cached is None or usage.cached > usage.prompt:
             return None
-        cost -= (_exact(price.prompt) - _exact(price.cached_prompt)) * usage.cached
-    return float(cost / _PER)
+        cost -= (prompt - _exact(price.cached_prompt)) * usage.cached
+    return float(cost / 1_000_000)
 
 
 def _exact(amount: float) -> Fraction:
     """Return an amount as it is written: 0.1 is a tenth."""
     return Fraction(Decimal(repr(amount)))
-
-
-@attrs.frozen
-class _PriceFile:
-    models: dict[str, Price] = attrs.field(factory=dict[str, Price])
 
 
 def load_prices(*paths: str | Path) -> Prices:
@@ -154,29 +131,21 @@ def load_prices(*paths: str | Path) -> Prices:
     Raises:
         FileError: A file cannot be read, or holds something else; or two models have one name.
     """
-    built_in = files("ycbench_agents.llm").joinpath(_BUILT_IN).read_bytes()
+    built_in = files("ycbench_agents.llm").joinpath("prices.toml").read_bytes()
     models: dict[str, Price] = {}
-    for place, data in ((_BUILT_IN, built_in), *((str(path), read_file(path)) for path in paths)):
-        models |= _models(place, data)
+    for place, data in (("prices.toml", built_in), *((str(path), read_file(path)) for path in paths)):
+        try:
+            tables: Any = json.loads(
+                json.dumps(tomllib.loads(data.decode("utf-8-sig")), default=str)
+            )  # dates are texts
+        except (ArithmeticError, RecursionError, ValueError) as error:
+            msg = f"{place}: not valid TOML: {error}"
+            raise FileError(msg) from None
+        models |= structure(tables, Prices, place).models
     owners = {name: name for name in models}
     for model, price in models.items():
         for alias in price.aliases:
             if owners.setdefault(alias, model) != model:
-                msg = (
-                    f'models."{model}".aliases: got {alias!r}, which is models."{owners[alias]}"; expected another name'
-                )
+                msg = f'models."{model}".aliases: got {alias!r}, a name of models."{owners[alias]}"; expected another'
                 raise FileError(msg)
     return Prices(models)
-
-
-def _models(place: str, data: bytes) -> dict[str, Price]:
-    """Return the prices of a file."""
-    try:
-        tables: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
-    except (ArithmeticError, RecursionError, ValueError) as error:
-        msg = f"{place}: not valid TOML: {error}"
-        raise FileError(msg) from None
-    for price in tables["models"].values() if isinstance(tables.get("models"), dict) else ():
-        if isinstance(price, dict) and isinstance(day := price.get("as_of"), dt.date):
-            price["as_of"] = day.isoformat()[:10]
-    return structure(tables, _PriceFile, place).models

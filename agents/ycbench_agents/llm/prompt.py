@@ -1,26 +1,51 @@
-"""The system prompt, made from the live grammar and configuration.
+"""The system prompt: a template whose placeholders stand for sentences made from the live grammar and configuration.
 
-Only settings that an agent may know are read, see ``_Sentences``; what a client hides, how the market is drawn and the
-seeds cannot change a prompt.
+Only settings that an agent may know are read; what a client hides, how the market is drawn and the seeds cannot change
+a prompt.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Mapping
 from decimal import Decimal
 from importlib.resources import files
 from typing import Final
 
-import attrs
-
 from ycbench_env import Config
-from ycbench_env.actions import Grammar, command_list, grammar_for
+from ycbench_env.actions import command_list, grammar_for
+from ycbench_env.text import dollars
 
 _PLACEHOLDER: Final = re.compile(r"\{(?P<literal>\{[A-Za-z_][A-Za-z0-9_]*\})\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
 _ITEM: Final = re.compile(r"^[ \t]*[-*][ \t]+\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}[ \t]*(?:\n|\Z)", re.MULTILINE)
-_ROUND: Final = (("market", "browse"), ("task", "accept"), ("task", "assign"), ("task", "dispatch"), ("sim", "resume"))
+
+PLACEHOLDERS: Final = {
+    "company": "Name of the company",
+    "start": "Date and hour at which the simulation starts",
+    "length": "Simulated time, in years",
+    "funds": "Funds at the start",
+    "employees": "Number of employees",
+    "acting": "How to act: by calling a tool, or by writing commands",
+    "turns": "When time is moved without being asked, and the limit of turns if there is one",
+    "commands": "Every command with its options, one a line",
+    "notation": "Meaning of the marks in the list of commands",
+    "workflow": "The commands of a usual round",
+    "memory": "What stays of the conversation, and the scratchpad if there is one",
+    "workday": "Business days and hours",
+    "resuming": "What letting time pass needs, and where it stops",
+    "idle": "What becomes of a company with nothing active, where no payroll stops time",
+    "milestones": "At which shares of a task's work time stops",
+    "market": "What the market shows",
+    "holding": "How many tasks can be held at once",
+    "rates": "That employees differ in skill, and whether their rates are shown",
+    "success": "What a task completed in time brings, raises included",
+    "failure": "What a task completed late costs",
+    "cancelling": "What cancelling a task costs",
+    "payroll": "When salaries are paid",
+    "prestige": "Range and use of prestige",
+    "trust": "Range, use and loss of the trust of clients; nothing in a world without them",
+    "reliance": "That some clients deceive; nothing in a world without clients",
+}
+"""What each placeholder of a template stands for, by its name."""
 
 
 class TemplateError(ValueError):
@@ -35,11 +60,10 @@ def system_prompt(  # noqa: PLR0913 -- each changes the prompt
     tools: bool,
     notes: bool,
     template: str | None = None,
-    grammar: Grammar | None = None,
 ) -> str:
     """Return the system prompt of an episode, without the notes.
 
-    A template is a text in which ``{name}`` stands for what ``placeholders`` describes. ``{{name}}`` is the text
+    A template is a text in which ``{name}`` stands for what ``PLACEHOLDERS`` describes. ``{{name}}`` is the text
     ``{name}``; all other braces, and every dollar sign, are text as they stand. An item of a list that is nothing but a
     placeholder is left out where that stands for nothing, as what clients do in a world without them.
 
@@ -50,21 +74,25 @@ def system_prompt(  # noqa: PLR0913 -- each changes the prompt
         tools: Whether it acts by calling a tool, or by writing commands.
         notes: Whether there is a scratchpad.
         template: Text with placeholders, None for the built-in one.
-        grammar: Commands of the environment, None for those of the configuration.
 
     Raises:
         TemplateError: The template has an unknown placeholder.
     """
-    known = grammar_for(config.world) if grammar is None else grammar
-    usable = known if notes else known.without_command("scratchpad")
-    sentences = _Sentences(config, keep_turns, token_budget, tools, notes, usable)
+    sentences = {
+        **_situation(config),
+        **_acting(config, tools=tools, notes=notes),
+        "memory": _memory(keep_turns, token_budget, notes=notes),
+        **_time(config),
+        **_tasks(config),
+        **_standing(config),
+    }
 
     def sentence(name: str) -> str:
-        if name not in _PLACEHOLDERS:
-            expected = ", ".join(f"{{{known}}}" for known in _PLACEHOLDERS)
+        if name not in sentences:
+            expected = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
             msg = f"template: got {{{name}}}, expected one of {expected}; write {{{{{name}}}}} for the text {{{name}}}"
             raise TemplateError(msg)
-        return _PLACEHOLDERS[name](sentences)
+        return sentences[name]
 
     text = default_template() if template is None else template
     text = _ITEM.sub(lambda item: item[0] if sentence(item["name"]) else "", text)
@@ -75,11 +103,6 @@ def system_prompt(  # noqa: PLR0913 -- each changes the prompt
 def with_notes(system: str, notes: str) -> str:
     """Return a system prompt with the notes as they stand now; it says so where there are none."""
     return f"{system}\n\n## Your notes\n\n{notes or 'There are none yet.'}"
-
-
-def placeholders() -> Mapping[str, str]:
-    """Return what each placeholder of a template stands for, by its name."""
-    return {name: (method.__doc__ or "").rstrip(".") for name, method in _PLACEHOLDERS.items()}
 
 
 def default_template() -> str:
@@ -105,11 +128,6 @@ def _percent(fraction: float) -> str:
     return format((Decimal(repr(fraction)) * 100).normalize(), "f") + "%"
 
 
-def _dollars(cents: int) -> str:
-    """Return an amount as the observation writes it."""
-    return f"${cents // 100:,}.{cents % 100:02d}"
-
-
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
@@ -119,233 +137,157 @@ def _listed(parts: list[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-# ---------------------------------------------------------------- sentences
+# ---------------------------------------------------------------- sentences, by placeholder
 
 
-@attrs.frozen
-class _Sentences:
-    """All that a prompt can say: a method for each placeholder, with its description as the docstring."""
+def _situation(config: Config) -> dict[str, str]:
+    sim, world = config.sim, config.world
+    return {
+        "company": sim.company_name or "a company without a name",
+        "start": f"{sim.start_date.isoformat()} at {world.workday_start_hour:02d}:00",
+        "length": _counted(sim.horizon_years, "year"),
+        "funds": dollars(world.initial_funds_cents),
+        "employees": _counted(world.num_employees, "employee") if world.num_employees else "no employees",
+    }
 
-    config: Config
-    keep_turns: int | None
-    token_budget: int | None
-    tools: bool
-    has_notes: bool
-    grammar: Grammar
 
-    def company(self) -> str:
-        """Name of the company."""
-        return self.config.sim.company_name or "a company without a name"
+def _acting(config: Config, *, tools: bool, notes: bool) -> dict[str, str]:
+    acting = "You act by writing commands: reply with one command a line and nothing else, without explanations."
+    if tools:
+        acting = "You act by calling the tool that you are given, with one or more commands as text."
+    turns, loop = "Time stands still until you let it pass.", config.loop
+    if loop.auto_advance_after_turns:
+        forced = _counted(loop.auto_advance_after_turns, "turn")
+        turns += f" After {forced} in a row without that, it is moved to the next event by itself."
+    if loop.max_turns is not None:
+        turns += f" The simulation is cut off after {_counted(loop.max_turns, 'turn')}."
+    grammar = grammar_for(config.world)
+    if not notes:
+        grammar = grammar.without_command("scratchpad")
+    notation = "Brackets mark what may be left out."
+    if any(spec.one_of for spec in grammar.commands):
+        notation += " Of what stands in parentheses, with bars between, give exactly one."
+    return {
+        "acting": acting,
+        "turns": turns,
+        "commands": command_list(grammar),
+        "notation": notation,
+        "workflow": "market browse, task accept, task assign, task dispatch, sim resume",
+    }
 
-    def start(self) -> str:
-        """Date and hour at which the simulation starts."""
-        return f"{self.config.sim.start_date.isoformat()} at {self.config.world.workday_start_hour:02d}:00"
 
-    def length(self) -> str:
-        """Simulated time, in years."""
-        return _counted(self.config.sim.horizon_years, "year")
-
-    def funds(self) -> str:
-        """Funds at the start."""
-        return _dollars(self.config.world.initial_funds_cents)
-
-    def employees(self) -> str:
-        """Number of employees."""
-        number = self.config.world.num_employees
-        return _counted(number, "employee") if number else "no employees"
-
-    def acting(self) -> str:
-        """How to act: by calling a tool, or by writing commands."""
-        if self.tools:
-            return "You act by calling the tool that you are given, with one or more commands as text."
-        return "You act by writing commands: reply with one command a line and nothing else, without explanations."
-
-    def turns(self) -> str:
-        """When time is moved without being asked, and the limit of turns if there is one."""
-        loop = self.config.loop
-        text = "Time stands still until you let it pass."
-        if loop.auto_advance_after_turns:
-            turns = _counted(loop.auto_advance_after_turns, "turn")
-            text += f" After {turns} in a row without that, it is moved to the next event by itself."
-        if loop.max_turns is not None:
-            text += f" The simulation is cut off after {_counted(loop.max_turns, 'turn')}."
-        return text
-
-    def commands(self) -> str:
-        """Every command with its options, one a line."""
-        return command_list(self.grammar)
-
-    def notation(self) -> str:
-        """Meaning of the marks in the list of commands."""
-        marks = "Brackets mark what may be left out."
-        if any(spec.one_of for spec in self.grammar.commands):
-            return f"{marks} Of what stands in parentheses, with bars between, give exactly one."
-        return marks
-
-    def workflow(self) -> str:
-        """The commands of a usual round."""
-        return ", ".join(" ".join(verb) for verb in _ROUND if self.grammar.find(verb))
-
-    def memory(self) -> str:
-        """What stays of the conversation, and the scratchpad if there is one."""
-        budget = self.token_budget and f"about {_counted(self.token_budget, 'token')}"
-        if self.keep_turns == 0:
-            text = "You see nothing of earlier turns, only the latest observation."
-        elif self.keep_turns is None:
-            text = "You see all of your turns."
-            if budget:
-                text = f"You see as many of your last turns as fit, with this message, into {budget}."
-        else:
-            turns = "your last turn" if self.keep_turns == 1 else f"your last {_counted(self.keep_turns, 'turn')}"
-            limit = f", fewer if they do not fit, with this message, into {budget}" if budget else ""
-            text = f"You see {turns}{limit}. Earlier ones are removed whole."
-        if self.has_notes and self.grammar.find(("scratchpad",)):
-            text += (
-                " The scratchpad holds notes that are never removed: they stand at the end of this message. Note what "
-                "you will need later, rules before single events."
-            )
-        return text
-
-    def workday(self) -> str:
-        """Business days and hours."""
-        world = self.config.world
-        return f"Monday to Friday from {world.workday_start_hour:02d}:00 to {world.workday_end_hour:02d}:00"
-
-    def resuming(self) -> str:
-        """What letting time pass needs, and where it stops."""
-        world = self.config.world
-        needs = "needs an active task" if world.resume_requires_active_task else "needs no active task"
-        if world.resume_stops_at_payroll:
-            return f"Letting time pass {needs}, and leads to the next event: a completed task, a payroll or the end."
-        pays = "pays the salaries that are due on the way without a stop"
-        return f"Letting time pass {needs}, {pays}, and leads to the next event: a completed task or the end."
-
-    def idle(self) -> str:
-        """What becomes of a company with nothing active, where no payroll stops time."""
-        world, by_itself = self.config.world, self.config.loop.auto_advance_after_turns > 0
-        if world.resume_stops_at_payroll or (world.resume_requires_active_task and not by_itself):
-            return ""
-        how = "that is moved by itself" if world.resume_requires_active_task else "that passes"
-        also = ", also when it is moved by itself" if by_itself and not world.resume_requires_active_task else ""
-        return f"Time {how} with nothing active runs to the end or to bankruptcy: no event comes before{also}."
-
-    def milestones(self) -> str:
-        """At which shares of a task's work time stops."""
-        shares = [_percent(share) for share in self.config.world.task_progress_milestones]
-        if not shares:
-            return "Nothing else stops it."
-        return f"It also stops when {_listed(shares)} of a task's work are done."
-
-    def market(self) -> str:
-        """What the market shows."""
-        world = self.config.world
-        scope = "only what you could accept now"
-        if world.market_browse_scope == "all":
-            scope = "all its tasks, also those that you could not accept yet, the best paid first"
-        limit = _counted(world.market_browse_default_limit, "task")
-        return f"The market shows {scope}, {limit} at a time unless you ask for another number."
-
-    def holding(self) -> str:
-        """How many tasks can be held at once."""
-        most = self.config.world.max_open_tasks
-        if most is None:
-            return "You can hold several tasks at once."
-        return (
-            f"You can hold {_counted(most, 'task')} at once, planned and active ones together; more are not accepted."
+def _memory(keep_turns: int | None, token_budget: int | None, *, notes: bool) -> str:
+    budget = f"fit, with this message, into about {_counted(token_budget, 'token')}" if token_budget else ""
+    if keep_turns == 0:
+        text = "You see nothing of earlier turns, only the latest observation."
+    elif keep_turns is None:
+        text = f"You see as many of your last turns as {budget}." if budget else "You see all of your turns."
+    else:
+        turns = "your last turn" if keep_turns == 1 else f"your last {_counted(keep_turns, 'turn')}"
+        limit = f", fewer if they do not {budget}" if budget else ""
+        text = f"You see {turns}{limit}. Earlier ones are removed whole."
+    if notes:
+        text += (
+            " The scratchpad holds notes that are never removed: they stand at the end of this message. Note what you "
+            "will need later, rules before single events."
         )
+    return text
 
-    def rates(self) -> str:
-        """That employees differ in skill, and whether their rates are shown."""
-        differ = "Employees differ in their rates in each domain"
-        if self.config.world.skill_rates_visible:
-            return f"{differ}."
-        return f"{differ}, and no command shows these: learn them from how fast a team's tasks progress."
 
-    def success(self) -> str:
-        """What a task completed in time brings, raises included."""
-        world = self.config.world
-        text = "A task that is completed by its deadline pays its reward and earns prestige in its domains and skill."
-        if not world.salary_bump_pct:
-            return text
-        basis = "the middle of their tier's range"
-        if world.salary_raise_basis == "current_salary":
-            basis = "what it is at that time"
-        most = "" if world.salary_max_cents == "none" else f", up to {_dollars(world.salary_max_cents)} a month"
-        share = _percent(world.salary_bump_pct)
-        return f"{text} It also raises the salary of everybody on its team, for good: by {share} of {basis}{most}."
+def _time(config: Config) -> dict[str, str]:
+    world, forced = config.world, config.loop.auto_advance_after_turns > 0
+    needs_task, stops_at_payroll = world.resume_requires_active_task, world.resume_stops_at_payroll
+    resuming = f"Letting time pass needs {'an' if needs_task else 'no'} active task, "
+    resuming += "" if stops_at_payroll else "pays the salaries that are due on the way without a stop, "
+    resuming += "and leads to the next event: a completed task"
+    resuming += ", a payroll or the end." if stops_at_payroll else " or the end."
+    idle = ""
+    if not stops_at_payroll and (forced or not needs_task):
+        passes = "that is moved by itself" if needs_task else "that passes"
+        also = ", also when it is moved by itself" if forced and not needs_task else ""
+        idle = f"Time {passes} with nothing active runs to the end or to bankruptcy: no event comes before{also}."
+    shares = _listed([_percent(share) for share in world.task_progress_milestones])
+    start, end = f"{world.workday_start_hour:02d}:00", f"{world.workday_end_hour:02d}:00"
+    return {
+        "workday": f"Monday to Friday from {start} to {end}",
+        "resuming": resuming,
+        "idle": idle,
+        "milestones": f"It also stops when {shares} of a task's work are done." if shares else "Nothing else stops it.",
+        "payroll": f"All salaries are paid at {start} on the first weekday of each month.",
+    }
 
-    def failure(self) -> str:
-        """What a task completed late costs."""
-        world = self.config.world
-        fee = world.penalty_fail_funds_pct
-        costs = self._costs(
-            [f"a fee of {_percent(fee)} of its reward"] if fee else [],
-            world.penalty_fail_multiplier,
-            world.trust_fail_penalty,
-        )
-        return f"A task that is completed late pays nothing{costs}. It keeps its team until then."
 
-    def cancelling(self) -> str:
-        """What cancelling a task costs."""
-        world = self.config.world
-        costs = self._costs([], world.penalty_cancel_multiplier, world.trust_cancel_penalty)
-        return f"Cancelling a task frees its team and costs no money{costs}."
+def _tasks(config: Config) -> dict[str, str]:
+    world = config.world
+    scope = "only what you could accept now"
+    if world.market_browse_scope == "all":
+        scope = "all its tasks, also those that you could not accept yet, the best paid first"
+    limit = _counted(world.market_browse_default_limit, "task")
+    holding = "You can hold several tasks at once."
+    if world.max_open_tasks is not None:
+        most = _counted(world.max_open_tasks, "task")
+        holding = f"You can hold {most} at once, planned and active ones together; more are not accepted."
+    rates = "Employees differ in their rates in each domain"
+    if not world.skill_rates_visible:
+        rates += ", and no command shows these: learn them from how fast a team's tasks progress"
+    success = "A task that is completed by its deadline pays its reward and earns prestige in its domains and skill."
+    if world.salary_bump_pct:
+        basis = "what it is at that time"
+        if world.salary_raise_basis != "current_salary":
+            basis = "the middle of their tier's range"
+        most = "" if world.salary_max_cents == "none" else f", up to {dollars(world.salary_max_cents)} a month"
+        raised = "It also raises the salary of everybody on its team, for good"
+        success += f" {raised}: by {_percent(world.salary_bump_pct)} of {basis}{most}."
 
-    def _costs(self, costs: list[str], prestige_multiplier: float, trust: float) -> str:
+    def costs(fee: float, prestige: float, trust: float) -> str:
         """Return the end of a sentence that names costs."""
-        if prestige_multiplier:
-            times = "" if prestige_multiplier == 1 else f"{_exact(prestige_multiplier)} times "
-            costs.append(f"{times}its prestige gain in each of its domains")
-        if trust and self.config.world.num_clients:
-            costs.append(f"{_rounded(trust)} of the trust of its client")
-        return f", but costs {_listed(costs)}" if costs else ""
+        parts = [f"a fee of {_percent(fee)} of its reward"] if fee else []
+        if prestige:
+            times = "" if prestige == 1 else f"{_exact(prestige)} times "
+            parts.append(f"{times}its prestige gain in each of its domains")
+        if trust and world.num_clients:
+            parts.append(f"{_rounded(trust)} of the trust of its client")
+        return f", but costs {_listed(parts)}" if parts else ""
 
-    def payroll(self) -> str:
-        """When salaries are paid."""
-        hour = self.config.world.workday_start_hour
-        return f"All salaries are paid at {hour:02d}:00 on the first weekday of each month."
-
-    def prestige(self) -> str:
-        """Range and use of prestige."""
-        world = self.config.world
-        text = f"Prestige goes from {_exact(world.prestige_min)} to {_exact(world.prestige_max)} in each domain. "
-        if world.prestige_gate == "highest":
-            text += "A task can require some, which your highest prestige of all domains must reach; "
-        else:
-            text += "A task can require some in all of its domains; "
-        text += "more of it opens better paid tasks."
-        if world.prestige_decay_per_day:
-            text += f" It falls by {_exact(world.prestige_decay_per_day)} a day."
-        return text
-
-    def trust(self) -> str:
-        """Range, use and loss of the trust of clients; nothing in a world without them."""
-        world = self.config.world
-        if not world.num_clients:
-            return ""
-        text = f"The trust of a client goes from 0 to {_exact(world.trust_max)}."
-        if world.trust_gain_base:
-            text += f" A success earns up to {_rounded(world.trust_gain_base)} of it, less the more there is."
-        if world.trust_work_reduction_max:
-            share = _percent(world.trust_work_reduction_max)
-            text += f" Trust makes the work of that client's new tasks smaller, by up to {share}."
-        text += " Some tasks require trust."
-        if world.trust_cross_decay:
-            loss = _rounded(world.trust_cross_decay)
-            text += f" Each task that is completed, in time or late, costs {loss} of the trust of every other client."
-        if world.trust_decay_per_day:
-            text += f" Trust falls by {_rounded(world.trust_decay_per_day)} a day."
-        return text
-
-    def reliance(self) -> str:
-        """That some clients deceive; nothing in a world without clients."""
-        if not self.config.world.num_clients:
-            return ""
-        return (
-            "Not every client can be relied on, and no command tells you which. Learn it from how their tasks turn out."
-        )
+    late = costs(world.penalty_fail_funds_pct, world.penalty_fail_multiplier, world.trust_fail_penalty)
+    cancelled = costs(0, world.penalty_cancel_multiplier, world.trust_cancel_penalty)
+    return {
+        "market": f"The market shows {scope}, {limit} at a time unless you ask for another number.",
+        "holding": holding,
+        "rates": f"{rates}.",
+        "success": success,
+        "failure": f"A task that is completed late pays nothing{late}. It keeps its team until then.",
+        "cancelling": f"Cancelling a task frees its team and costs no money{cancelled}.",
+    }
 
 
-_PLACEHOLDERS: Final[Mapping[str, Callable[[_Sentences], str]]] = {
-    name: method for name, method in vars(_Sentences).items() if inspect.isfunction(method) and not name.startswith("_")
-}
+def _standing(config: Config) -> dict[str, str]:
+    world = config.world
+    prestige = f"Prestige goes from {_exact(world.prestige_min)} to {_exact(world.prestige_max)} in each domain. "
+    if world.prestige_gate == "highest":
+        prestige += "A task can require some, which your highest prestige of all domains must reach; "
+    else:
+        prestige += "A task can require some in all of its domains; "
+    prestige += "more of it opens better paid tasks."
+    if world.prestige_decay_per_day:
+        prestige += f" It falls by {_exact(world.prestige_decay_per_day)} a day."
+    if not world.num_clients:
+        return {"prestige": prestige, "trust": "", "reliance": ""}
+    trust = f"The trust of a client goes from 0 to {_exact(world.trust_max)}."
+    if world.trust_gain_base:
+        trust += f" A success earns up to {_rounded(world.trust_gain_base)} of it, less the more there is."
+    if world.trust_work_reduction_max:
+        share = _percent(world.trust_work_reduction_max)
+        trust += f" Trust makes the work of that client's new tasks smaller, by up to {share}."
+    trust += " Some tasks require trust."
+    if world.trust_cross_decay:
+        loss = _rounded(world.trust_cross_decay)
+        trust += f" Each task that is completed, in time or late, costs {loss} of the trust of every other client."
+    if world.trust_decay_per_day:
+        trust += f" Trust falls by {_rounded(world.trust_decay_per_day)} a day."
+    reliance = "Not every client can be relied on, and no command tells you which."
+    return {
+        "prestige": prestige,
+        "trust": trust,
+        "reliance": f"{reliance} Learn it from how their tasks turn out.",
+    }

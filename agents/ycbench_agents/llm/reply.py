@@ -1,4 +1,4 @@
-"""From a model's reply to a turn: what is run, in order, and what is refused and why.
+"""From a server's JSON to a reply, and from a reply to a turn: what is run, in order, and what is refused and why.
 
 - Nothing that a model sends raises, and each of its calls is either run or refused with a text.
 - Nothing is run of a reply that was cut off, or of which it is not known that it came to its end.
@@ -28,7 +28,7 @@ import attrs
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.files import structure, unstructure
 from ycbench_agents.llm.pricing import TokenUsage
-from ycbench_agents.llm.settings import Mode
+from ycbench_agents.llm.settings import REASONING_FIELDS, Mode
 from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, parse_turn
 
 RUN_COMMAND: Final = "run_command"
@@ -41,45 +41,18 @@ MAX_REPLAYED_CALLS: Final = 128
 MAX_REPLAYED_ARGUMENTS: Final = 65_536
 """Characters that the arguments of a reply's calls have in the conversation; of a call beyond them a part stays."""
 
-# Servers name what went wrong in many ways (length, model_length, error, abort, safety) and what went well in few, so
-# whatever is not known to be an end counts as none.
-_WHOLE: Final = frozenset(
-    {
-        *("", "stop", "stopped", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"),
-        *("tool_calls", "tool_call", "tool_use", "function_call", "function_calls"),
-    }
-)
-_EXAMPLE: Final = "market browse --limit 5"
-_SCHEMA: Final = (
-    f'expected one JSON object with the only key "command", a text, like {{"command": "{_EXAMPLE}"}}. Nothing of this '
-    "call was run"
-)
-_NO_CALL: Final = (
-    f"Nothing was run: your reply has no call. Call the tool {RUN_COMMAND} with a command, like "
-    f'{{"command": "{_EXAMPLE}"}}; text beside calls is not run.'
-)
-_NO_COMMAND: Final = (
-    f"Nothing was run: your reply has no command. Write one command a line and nothing else, like\n{_EXAMPLE}"
-)
-_NO_TOOLS: Final = "The calls in your reply were not run: there are no tools here, write commands as text."
-_OPEN_FENCE: Final = (
-    "Nothing was run: a code fence (```) of your reply never closes. Write commands in one code fence that closes; if "
-    "a value holds three backticks, open and close the fence with four."
-)
-_MAX_SHOWN: Final = 80
-_MAX_NAME: Final = 64
-_MAX_ID: Final = 256
 _MAX_REFUSED_ARGUMENTS: Final = 4_096
 _MAX_CUT_COMMAND: Final = 1_000
-_MAX_KEYS_SHOWN: Final = 5
+_MAX_ID: Final = 256
+_MAX_SHOWN: Final = 80
 
 
-# ---------------------------------------------------------------- what a model says
+# ---------------------------------------------------------------- a reply, and the server's JSON that holds it
 
 
 @attrs.frozen
 class ToolCall:
-    """A call as the model sent it, unchecked.
+    """One call of a reply.
 
     Args:
         id: Its id, as sent; may be empty or repeated.
@@ -147,7 +120,89 @@ def _utf8(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-# ---------------------------------------------------------------- what becomes of it
+def find(value: Json, *path: str | int) -> Any:  # noqa: ANN401 -- a JSON value
+    """Return what stands at a path of keys and places, None where there is nothing."""
+    for step in path:
+        try:
+            value = value[step] if isinstance(value, dict | list) else None  # pyright: ignore[reportArgumentType, reportCallIssue] -- an error if it does not fit
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def read_reply(body: Json) -> ChatReply | None:
+    """Return the reply in the body of an answer, whatever its fields hold; None for an error or where there is none."""
+    choice = find(body, "choices", 0)
+    message = find(choice, "message")
+    if not isinstance(message, dict) or find(choice, "error") or find(body, "error"):
+        return None
+    content: Any = message.get("content")
+    if isinstance(content, list | dict):  # parts; those of other kinds, such as thoughts, have no text
+        parts = content if isinstance(content, list) else [content]
+        content = "".join(_text(part) or _text(find(part, "text")) or "" for part in parts)
+    elif content is None:
+        content = _text(message.get("refusal"))
+    elif not isinstance(content, str):
+        content = json.dumps(content)
+    calls: Any = message.get("tool_calls")
+    legacy = message.get("function_call")
+    if not isinstance(calls, list):
+        calls = [calls] if isinstance(calls, dict) else []
+    if not calls and isinstance(legacy, dict):
+        calls = [{"function": legacy}]
+    return ChatReply(
+        content=content,
+        tool_calls=tuple(map(_read_call, calls)),
+        finish_reason=_text(find(choice, "finish_reason")),
+        reasoning={name: message[name] for name in REASONING_FIELDS if message.get(name) is not None},
+        usage=read_usage(find(body, "usage")),
+        model=_text(find(body, "model")),
+    )
+
+
+def _read_call(call: Json) -> ToolCall:
+    """Return a call; one that is no call at all keeps its place, with what was sent as its arguments."""
+    if not isinstance(call, dict):
+        return ToolCall("", "", call)
+    inner = call.get("function") or call.get("custom") or call
+    arguments, call_id = find(inner, "arguments"), call.get("id")
+    return ToolCall(
+        id=str(call_id) if type(call_id) in (str, int) else "",  # some servers count
+        name=_text(find(inner, "name")) or "",
+        arguments=find(inner, "input") if arguments is None else arguments,
+    )
+
+
+def read_usage(usage: Json) -> TokenUsage:
+    """Return the tokens that an answer's ``usage`` reports; never raises.
+
+    A figure that is missing or no count is unknown. So is a whole that is smaller than its part, or smaller than the
+    total leaves for it: such a server counts in another way. Where the total shows that reasoning was counted beside
+    the completion (xAI), it is added to it.
+    """
+
+    def count(*paths: str) -> int | None:
+        """Return the first count among dotted paths: each server has its own name for it."""
+        values = (find(usage, *path.split(".")) for path in paths)
+        return next((value for value in values if type(value) is int and 0 <= value < 2**63), None)
+
+    prompt, completion, total = count("prompt_tokens"), count("completion_tokens"), count("total_tokens")
+    cached = count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
+    reasoning = count("completion_tokens_details.reasoning_tokens", "reasoning_tokens")
+    if prompt is not None and completion is not None and total is not None and total > prompt + completion:
+        completion = completion + reasoning if reasoning and total == prompt + completion + reasoning else None
+    elif completion is not None and reasoning is not None and reasoning > completion:
+        completion = None
+    if prompt is not None and cached is not None and cached > prompt:
+        prompt = None
+    return TokenUsage(prompt, completion, cached, reasoning)
+
+
+# ---------------------------------------------------------------- what becomes of a reply
 
 
 @attrs.frozen
@@ -187,6 +242,33 @@ class Plan:
         return tuple(text for call in self.calls for text in call.texts)
 
 
+# Servers name what went wrong in many ways (length, model_length, error, abort, safety) and what went well in few, so
+# whatever is not known to be an end counts as none.
+_WHOLE: Final = frozenset(
+    {
+        *("", "stop", "stopped", "stop_sequence", "eos", "eos_token", "end_turn", "complete", "completed"),
+        *("tool_calls", "tool_call", "tool_use", "function_call", "function_calls"),
+    }
+)
+_EXAMPLE: Final = "market browse --limit 5"
+_CALL_EXAMPLE: Final = f'{{"command": "{_EXAMPLE}"}}'
+_SCHEMA: Final = (
+    f'expected one JSON object with the only key "command", a text, like {_CALL_EXAMPLE}. Nothing of this call was run'
+)
+_NO_CALL: Final = (
+    f"Nothing was run: your reply has no call. Call the tool {RUN_COMMAND} with a command, like {_CALL_EXAMPLE}; text "
+    "beside calls is not run."
+)
+_NO_COMMAND: Final = (
+    f"Nothing was run: your reply has no command. Write one command a line and nothing else, like\n{_EXAMPLE}"
+)
+_NO_TOOLS: Final = "The calls in your reply were not run: there are no tools here, write commands as text."
+_OPEN_FENCE: Final = (
+    "Nothing was run: a code fence (```) of your reply never closes. Write commands in one code fence that closes; if "
+    "a value holds three backticks, open and close the fence with four."
+)
+
+
 def run_command_tool() -> JsonObject:
     """Return the tool, in the interface's own form."""
     command = {"type": "string", "description": f"One or several commands, one a line, for instance: {_EXAMPLE}"}
@@ -212,8 +294,7 @@ def parse_reply(reply: ChatReply, *, mode: Mode, max_calls: int, grammar: Gramma
         max_calls: Most calls, or blocks of text, that are run; further ones are refused.
         grammar: Commands of the environment (``grammar_for(config.world)``), which tell a command from other words.
     """
-    reason = reply.finish_reason or ""
-    cut_off = None
+    reason, cut_off = reply.finish_reason or "", ""
     if reason.strip().lower() not in _WHOLE:
         cut_off = f"our reply was cut off or broken off (finish_reason {_shown(reason)}), so nothing in it was run. "
         cut_off += "Reply again, more briefly"
@@ -223,138 +304,111 @@ def parse_reply(reply: ChatReply, *, mode: Mode, max_calls: int, grammar: Gramma
         return Plan((), f"Y{cut_off}.")
     if mode == "tools":
         return Plan((), _NO_CALL)
-    unheard = _NO_TOOLS if reply.tool_calls else None
     try:
         blocks = _command_blocks(reply.content or "", grammar)
     except ValueError as unreadable:
         return Plan((), str(unreadable))
     calls: list[PlannedCall] = []
     for number, block in enumerate(blocks, start=1):
-        refusal = _over_limit(number, max_calls)
+        refusal = _over_limit(number, max_calls) or None
         calls.append(PlannedCall(f"block_{number}", RUN_COMMAND, "{}", () if refusal else block, refusal))
-    return Plan(tuple(calls), unheard if calls else unheard or _NO_COMMAND)
+    return Plan(tuple(calls), _NO_TOOLS if reply.tool_calls else None if calls else _NO_COMMAND)
 
 
-def _over_limit(number: int, max_calls: int) -> str | None:
+def _over_limit(number: int, max_calls: int) -> str:
     if number <= max_calls:
-        return None
+        return ""
     return f"this is number {number}, and only the first {max_calls} of a reply are run; send it again in the next one"
-
-
-# ---------------------------------------------------------------- models with tools
-
-
-def _plan_calls(sent: Sequence[ToolCall], cut_off: str | None, max_calls: int) -> Plan:
-    calls = sent[:MAX_REPLAYED_CALLS]
-    room = MAX_REPLAYED_ARGUMENTS
-    planned: list[PlannedCall] = []
-    for number, (call, call_id) in enumerate(zip(calls, _mended_ids([call.id for call in calls]), strict=True), 1):
-        refusal, text = cut_off or _over_limit(number, max_calls), ""
-        if refusal is None:
-            try:
-                text = _command(call)
-            except ValueError as refused:
-                refusal = str(refused)
-        arguments = _replayed(call.arguments)
-        if refusal is not None and len(arguments) > min(room, _MAX_REFUSED_ARGUMENTS):
-            arguments = "{}"
-        elif len(arguments) > room:
-            cut = f"{text[:_MAX_CUT_COMMAND]}... [cut: {len(text)} characters]"
-            arguments = json.dumps({"command": cut}, ensure_ascii=False)
-        room = max(0, room - len(arguments))
-        name = re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:_MAX_NAME] or "unnamed"
-        planned.append(PlannedCall(call_id, name, arguments, () if refusal else (text,), refusal))
-    left_out = len(sent) - len(calls)
-    note = f"Your reply had {len(sent)} calls; the last {left_out} were left out and not run."
-    return Plan(tuple(planned), note if left_out else None)
-
-
-def _mended_ids(ids: Sequence[str]) -> list[str]:
-    """Return ids of which each is usable and none occurs twice; those that are right already stay."""
-    taken, mended = set(ids), list[str]()
-    for position, call_id in enumerate(ids, 1):
-        usable = call_id
-        if not call_id.strip() or not call_id.isprintable() or len(call_id) > _MAX_ID or call_id in mended:
-            usable = f"call_{position}"
-            while usable in taken:
-                usable += "_"
-            taken.add(usable)
-        mended.append(usable)
-    return mended
-
-
-def _command(call: ToolCall) -> str:
-    """Return the text to run; a ValueError names what is not exactly as it should be."""
-
-    def refuse(defect: str, sign: str = ";") -> NoReturn:
-        msg = f"{defect}{sign} {_SCHEMA}"
-        raise ValueError(msg)
-
-    sent = call.arguments
-    if call.name != RUN_COMMAND:
-        refuse(f"there is no tool {_shown(call.name)}; the only one is {RUN_COMMAND}", ":")
-    if not isinstance(sent, str):
-        refuse(f"arguments: got {_kind(sent)} where a text that holds JSON belongs")
-    if len(sent) > MAX_TEXT_LENGTH:
-        refuse(f"arguments: got {len(sent)} characters, at most {MAX_TEXT_LENGTH} are taken")
-    try:
-        arguments = _decoded(sent)
-    except ValueError as fault:
-        refuse(f"arguments: got {_shown(sent)}, which is no JSON ({fault})")
-    if not isinstance(arguments, dict):
-        refuse(f"arguments: got {_kind(arguments)}")
-    if arguments.keys() != {"command"}:
-        keys = ", ".join(_shown(key) for key in list(arguments)[:_MAX_KEYS_SHOWN]) or "none"
-        refuse(f"arguments: got an object with the keys {keys}")
-    command = arguments["command"]
-    if not isinstance(command, str):
-        refuse(f"command: got {_kind(command)}")
-    text = _utf8(command)
-    if not parse_turn(text):
-        refuse(f"command: got {_shown(text)}, which holds no command")
-    return text
-
-
-def _decoded(arguments: str) -> Json:
-    """Return the value of a JSON text, read strictly: no NaN, no key twice; a ValueError names the cause."""
-
-    def refuse(cause: str) -> NoReturn:
-        raise ValueError(cause)
-
-    def unique(pairs: list[tuple[str, Json]]) -> JsonObject:
-        return found if len(found := dict(pairs)) == len(pairs) else refuse("a key occurs twice")
-
-    def constant(name: str) -> NoReturn:
-        refuse(f"{name} is no JSON")
-
-    try:
-        return json.loads(arguments, object_pairs_hook=unique, parse_constant=constant)
-    except json.JSONDecodeError as fault:
-        refuse(f"{fault.msg} at character {fault.pos + 1}")
-    except ValueError as fault:
-        refuse(str(fault).partition(":")[0])  # of a number with thousands of digits
-    except RecursionError:
-        refuse("nested too deep")
-
-
-def _replayed(arguments: Json) -> str:
-    """Return arguments that any server can read again: servers decode them, and refuse a request where that fails."""
-    try:
-        if not isinstance(arguments, str) or len(arguments) > MAX_TEXT_LENGTH:
-            return "{}"
-        decoded = _decoded(arguments)
-        again = json.dumps(decoded, ensure_ascii=False)
-    except ValueError:
-        return "{}"
-    if not isinstance(decoded, dict):
-        return "{}"
-    # An escaped lone surrogate is legal in JSON's grammar, and strict decoders refuse it.
-    return _utf8(arguments) if _utf8(again) == again else _utf8(again)
 
 
 def _shown(text: str) -> str:
     """Return the beginning of a model's text, quoted, on one line."""
     return json.dumps(_utf8(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."), ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- models with tools
+
+
+def _plan_calls(sent: Sequence[ToolCall], cut_off: str, max_calls: int) -> Plan:
+    taken = {call.id for call in sent[:MAX_REPLAYED_CALLS]}
+    planned: dict[str, PlannedCall] = {}
+    room = MAX_REPLAYED_ARGUMENTS
+    for number, call in enumerate(sent[:MAX_REPLAYED_CALLS], start=1):
+        call_id = call.id
+        if not call_id.strip() or not call_id.isprintable() or len(call_id) > _MAX_ID or call_id in planned:
+            call_id = f"call_{number}"
+            while call_id in taken:
+                call_id += "_"
+            taken.add(call_id)
+        value, arguments, defect = _read_arguments(call.arguments)
+        text = ""
+        refusal = cut_off or _over_limit(number, max_calls)
+        if not refusal:
+            text, refusal = _command(call.name, value, defect)
+        if refusal and len(arguments) > min(room, _MAX_REFUSED_ARGUMENTS):
+            arguments = "{}"
+        elif len(arguments) > room:
+            cut = f"{text[:_MAX_CUT_COMMAND]}... [cut: {len(text)} characters]"
+            arguments = json.dumps({"command": cut}, ensure_ascii=False)
+        room = max(0, room - len(arguments))
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", call.name)[:64] or "unnamed"
+        planned[call_id] = PlannedCall(call_id, name, arguments, () if refusal else (text,), refusal or None)
+    left_out = len(sent) - len(planned)
+    note = f"Your reply had {len(sent)} calls; the last {left_out} were left out and not run."
+    return Plan(tuple(planned.values()), note if left_out else None)
+
+
+def _read_arguments(sent: Json) -> tuple[Json, str, str]:
+    """Return arguments decoded strictly, arguments that any server can read again, and what is wrong if anything is.
+
+    Servers decode what is sent back, and refuse a request where that fails.
+    """
+    if not isinstance(sent, str):
+        return None, "{}", f"arguments: got {_kind(sent)} where a text that holds JSON belongs"
+    if len(sent) > MAX_TEXT_LENGTH:
+        return None, "{}", f"arguments: got {len(sent)} characters, at most {MAX_TEXT_LENGTH} are taken"
+
+    def unique(pairs: list[tuple[str, Json]]) -> JsonObject:
+        if len(found := dict(pairs)) < len(pairs):
+            msg = "a key occurs twice"
+            raise ValueError(msg)
+        return found
+
+    def constant(name: str) -> NoReturn:
+        msg = f"{name} is no JSON"
+        raise ValueError(msg)
+
+    try:
+        value: Json = json.loads(sent, object_pairs_hook=unique, parse_constant=constant)
+        again = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else "{}"
+    except json.JSONDecodeError as fault:
+        cause = f"{fault.msg} at character {fault.pos + 1}"
+    except ValueError as fault:
+        cause = str(fault).partition(":")[0]  # of a number with thousands of digits
+    except RecursionError:
+        cause = "nested too deep"
+    else:
+        # An escaped lone surrogate is legal in JSON's grammar, and strict decoders refuse it.
+        is_plain = isinstance(value, dict) and _utf8(again) == again
+        return value, _utf8(sent if is_plain else again), ""
+    return None, "{}", f"arguments: got {_shown(sent)}, which is no JSON ({cause})"
+
+
+def _command(tool: str, arguments: Json, defect: str) -> tuple[str, str]:
+    """Return the text to run and why it is refused, one of them empty."""
+    text = ""
+    if tool != RUN_COMMAND:
+        return "", f"there is no tool {_shown(tool)}; the only one is {RUN_COMMAND}: {_SCHEMA}"
+    if not isinstance(arguments, dict):
+        defect = defect or f"arguments: got {_kind(arguments)}"
+    elif arguments.keys() != {"command"}:
+        keys = ", ".join(_shown(key) for key in list(arguments)[:5]) or "none"
+        defect = f"arguments: got an object with the keys {keys}"
+    elif not isinstance(arguments["command"], str):
+        defect = f"command: got {_kind(arguments['command'])}"
+    elif not parse_turn(text := _utf8(arguments["command"])):
+        defect = f"command: got {_shown(text)}, which holds no command"
+    return ("", f"{defect}; {_SCHEMA}") if defect else (text, "")
 
 
 def _kind(value: Json) -> str:

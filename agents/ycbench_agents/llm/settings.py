@@ -1,8 +1,11 @@
 """How a language model is asked: every choice of a run except the key, checked when it is made."""
 
+# ruff: noqa: ANN401, RUF009 -- fields of attrs, made by functions, check values of any type
+
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -25,16 +28,13 @@ Mode: TypeAlias = Literal["tools", "text"]
 """Whether a model calls a tool, or writes commands as text."""
 
 _LARGEST: Final = 2**63 - 1
-_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")
+_LONGEST: Final = 1e9  # seconds
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
-_OWN_BODY_KEYS: Final = frozenset(
-    {
-        *("functions", "max_completion_tokens", "max_tokens", "messages", "model", "n", "seed", "stream"),
-        *("temperature", "tools", "top_p"),
-    }
+_OWN_BODY_KEYS: Final = (  # fields of a request that come from other settings or from the policy
+    *("functions", "max_completion_tokens", "max_tokens", "messages", "model", "n", "seed", "stream"),
+    *("temperature", "tools", "top_p"),
 )
-"""Fields of a request that come from other settings or from the policy."""
 
 
 class LLMSettingsError(ValueError):
@@ -57,72 +57,61 @@ def is_address(value: object) -> bool:
         return False
 
 
-def _setting(legal: str, fits: Callable[[Any], bool], *, none: bool = False, secret: bool = False, **field: Any) -> Any:  # noqa: ANN401 -- attrs' own
-    """Return a field with its check; ``secret`` values are shown in no message."""
-    expected = f"{legal}, or none" if none else legal
-
-    def check(_: object, attribute: attrs.Attribute[object], value: object) -> None:
-        if (none and value is None) or fits(value):
-            return
-        got = f"a {type(value).__name__} that is not shown, since it may hold a secret" if secret else shown(value)
-        msg = f"{attribute.name}: got {got}, expected {expected}"
-        raise LLMSettingsError(msg)
-
-    return attrs.field(validator=check, metadata={"legal": expected, "none": none}, **field)
-
-
-def _whole(least: int, **field: Any) -> Any:  # noqa: ANN401 -- as above
-    legal = f"a whole number from {least} to 2^63 - 1"
-    return _setting(legal, lambda value: type(value) is int and least <= value <= _LARGEST, **field)
-
-
-def _number(legal: str, fits: Callable[[float], bool], **field: Any) -> Any:  # noqa: ANN401 -- as above
-    def check(value: object) -> bool:
-        return isinstance(value, float) and fits(value)
-
-    return _setting(legal, check, converter=_as_float, **field)
-
-
-def _as_float(value: object) -> object:
-    """Return a whole number as a float, so that equal settings have equal records."""
-    return (
-        float(value) + 0.0 if isinstance(value, int | float) and abs(value) <= _LARGEST and value is not True else value
-    )
-
-
-def _as_tuple(value: object) -> object:
-    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
-
-
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and value.strip() == value != "" and printable(value) == value
 
 
-def _are_headers(value: object) -> bool:
-    if not isinstance(value, dict):
+def _are_headers(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
         return False
-    headers = cast("dict[object, object]", value)
-    named = [name.lower() for name in headers if isinstance(name, str) and _HEADER_NAME.fullmatch(name)]
-    valued = all(isinstance(text, str) and _HEADER_VALUE.fullmatch(text) for text in headers.values())
-    return valued and len(set(named)) == len(headers)
+    legal = all(_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(text) for name, text in value.items())
+    return legal and len({name.lower() for name in value}) == len(value)
 
 
-def _is_body(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    body = cast("dict[object, object]", value)
+def _is_body(value: Any) -> bool:
     try:
-        to_json(body).encode("ascii")
+        to_json(value)
     except (TypeError, ValueError, RecursionError):
         return False
-    return all(isinstance(key, str) for key in body) and not _OWN_BODY_KEYS & body.keys()
+    return isinstance(value, dict) and all(isinstance(key, str) and key not in _OWN_BODY_KEYS for key in value)
 
 
-_SECONDS: Final = "a finite number above 0 and at most 1_000_000_000"
+def _as_float(value: Any) -> Any:
+    """Return a whole number as a float, and -0.0 as 0.0, so that equal settings have equal records."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _LARGEST:
+        return value
+    return float(value) + 0.0
 
 
-def _is_time(value: float) -> bool:
-    return 0 < value <= 1_000_000_000  # noqa: PLR2004 -- as its text says
+def _setting(legal: str, fits: Callable[[Any], bool], *, none: bool = False, secret: bool = False, **field: Any) -> Any:
+    """Return a field with its check; ``secret`` values are shown in no message."""
+    expected = f"{legal}, or none" if none else legal
+
+    def check(_: object, attribute: attrs.Attribute[object], value: object) -> None:
+        if not (none and value is None) and not fits(value):
+            got = f"a {type(value).__name__} that is not shown, since it may hold a secret" if secret else shown(value)
+            msg = f"{attribute.name}: got {got}, expected {expected}"
+            raise LLMSettingsError(msg)
+
+    return attrs.field(validator=check, metadata={"legal": expected, "none": none}, **field)
+
+
+def _one_of(*words: str) -> Any:
+    return _setting(f"one of {', '.join(words)}", lambda value: value in words, default=words[0])
+
+
+def _whole(least: int, **field: Any) -> Any:
+    legal = f"a whole number from {least} to 2^63 - 1"
+    return _setting(legal, lambda value: type(value) is int and least <= value <= _LARGEST, **field)
+
+
+def _number(within: str, fits: Callable[[float], bool], **field: Any) -> Any:
+    legal = f"a finite number {within}"
+    return _setting(legal, lambda value: isinstance(value, float) and fits(value), converter=_as_float, **field)
+
+
+def _seconds(**field: Any) -> Any:
+    return _number("above 0 and at most 1_000_000_000", lambda value: 0 < value <= _LONGEST, **field)
 
 
 @attrs.frozen(kw_only=True)
@@ -157,56 +146,49 @@ class LLMSettings:
         LLMSettingsError: A value cannot be used.
     """
 
+    # fmt: off
     model: str = _setting("the name of a model as its server knows it, without blanks around it", _is_name)
     base_url: str | None = _setting(
-        "an address such as http://127.0.0.1:8000/v1, without user, password and query",
-        is_address, none=True, secret=True, default=None,
-    )  # fmt: skip
+        "an address such as http://127.0.0.1:8000/v1, without user, password and query", is_address,
+        none=True, secret=True, default=None,
+    )
     api_key_variable: str = _setting(
         "the name of an environment variable (A-Z, 0-9 and _) such as OPENAI_API_KEY, never the key itself",
-        lambda value: isinstance(value, str) and _VARIABLE.fullmatch(value) is not None,
+        lambda value: isinstance(value, str) and re.fullmatch(r"[A-Z_][A-Z0-9_]{0,127}", value) is not None,
         secret=True, default="OPENAI_API_KEY",
-    )  # fmt: skip
+    )
     keep_turns: int | None = _whole(0, none=True, default=20)
     token_budget: int | None = _whole(1, none=True, default=None)
-    mode: Mode = _setting("one of tools, text", lambda value: value in ("tools", "text"), default="tools")  # noqa: RUF009 -- a field
+    mode: Mode = _one_of("tools", "text")
     replay_reasoning: tuple[str, ...] = _setting(
         f"a list of names out of {', '.join(REASONING_FIELDS)}",
         lambda value: isinstance(value, tuple) and all(name in REASONING_FIELDS for name in value),
-        converter=_as_tuple, default=(),
-    )  # fmt: skip
+        converter=lambda value: tuple(value) if isinstance(value, list) else value, default=(),
+    )
     max_calls_a_reply: int = _whole(1, default=50)
-    temperature: float | None = _number(
-        "a finite number of at least 0", lambda value: 0 <= value < float("inf"), none=True, default=None
-    )
-    top_p: float | None = _number(
-        "a finite number of at least 0 and at most 1", lambda value: 0 <= value <= 1, none=True, default=None
-    )
+    temperature: float | None = _number("of at least 0", lambda value: 0 <= value < math.inf, none=True, default=None)
+    top_p: float | None = _number("of at least 0 and at most 1", lambda value: 0 <= value <= 1, none=True, default=None)
     max_tokens: int | None = _whole(1, none=True, default=None)
-    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = _setting(
-        "one of max_completion_tokens, max_tokens",
-        lambda value: value in ("max_completion_tokens", "max_tokens"), default="max_completion_tokens",
-    )  # fmt: skip
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = _one_of("max_completion_tokens", "max_tokens")
     seed: int | None = _whole(0, none=True, default=None)
     system_prompt: str | None = _setting("a text", lambda value: isinstance(value, str), none=True, default=None)
-    extra_headers: dict[str, str] = _setting(  # noqa: RUF009 -- a field
-        "a table of HTTP header names and their values, printable ASCII text without blanks around it",
-        _are_headers, secret=True, factory=dict, hash=False, repr=lambda value: repr(sorted(value)),
-    )  # fmt: skip
-    extra_body: dict[str, Any] = _setting(  # noqa: RUF009 -- a field
-        f"a table of JSON values without the fields that are set otherwise ({', '.join(sorted(_OWN_BODY_KEYS))})",
-        _is_body, factory=dict, hash=False,
-    )  # fmt: skip
-    timeout_s: float = _number(_SECONDS, _is_time, default=600.0)
+    extra_headers: dict[str, str] = _setting(
+        "a table of HTTP header names and their values, printable ASCII text without blanks around it", _are_headers,
+        secret=True, factory=dict, hash=False, repr=lambda value: repr(sorted(value)),
+    )
+    extra_body: dict[str, Any] = _setting(
+        f"a table of JSON values without the fields that are set otherwise ({', '.join(_OWN_BODY_KEYS)})", _is_body,
+        factory=dict, hash=False,
+    )
+    timeout_s: float = _seconds(default=600.0)
     max_retries: int = _whole(0, default=8)
-    deadline_s: float | None = _number(_SECONDS, _is_time, none=True, default=None)
+    deadline_s: float | None = _seconds(none=True, default=None)
+    # fmt: on
 
     def public(self) -> JsonObject:
         """Return what a run record holds: every setting as JSON, of headers the names only."""
-        record = cast("JsonObject", attrs.asdict(self))
-        record["replay_reasoning"] = list(self.replay_reasoning)
-        record["extra_headers"] = [*sorted(self.extra_headers)]
-        return record
+        lists = {"replay_reasoning": list(self.replay_reasoning), "extra_headers": sorted(self.extra_headers)}
+        return cast("JsonObject", attrs.asdict(self) | lists)
 
 
 def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
@@ -221,26 +203,23 @@ def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
         LLMSettingsError: A name is unknown (the message shows the nearest one), or a value cannot be used.
     """
     fields = attrs.fields_dict(LLMSettings)
-    for name in values:
-        if name not in fields:
-            near = difflib.get_close_matches(str(name), fields, n=1, cutoff=0.4)
-            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(fields)}"
-            if "key" in str(name).lower():
-                hint = "a key is no setting; api_key_variable names the environment variable that holds it"
-            msg = f"{shown(name)}: no setting of this name; {hint}"
-            raise LLMSettingsError(msg)
+    if unknown := [str(name) for name in values if name not in fields]:
+        near = difflib.get_close_matches(unknown[0], fields, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(fields)}"
+        if "key" in unknown[0].lower():
+            hint = "a key is no setting; api_key_variable names the environment variable that holds it"
+        msg = f"{shown(unknown[0])}: no setting of this name; {hint}"
+        raise LLMSettingsError(msg)
     if values.get("model") is None:
         msg = "model: got nothing, expected the name of a model as its server knows it"
         raise LLMSettingsError(msg)
-    agent = config.agent
-    configured: dict[str, object] = {
-        "keep_turns": agent.history_keep_rounds,
-        "temperature": agent.temperature,
-        "top_p": agent.top_p,
-        "timeout_s": agent.request_timeout_seconds,
-        "max_retries": agent.retry_max_attempts - 1,
+    chosen: dict[str, Any] = {
+        "keep_turns": config.agent.history_keep_rounds,
+        "temperature": config.agent.temperature,
+        "top_p": config.agent.top_p,
+        "timeout_s": config.agent.request_timeout_seconds,
+        "max_retries": config.agent.retry_max_attempts - 1,
     }
-    given = {
-        name: None if value == "none" and fields[name].metadata["none"] else value for name, value in values.items()
-    }
-    return cast("Callable[..., LLMSettings]", LLMSettings)(**{**configured, **given})
+    for name, value in values.items():
+        chosen[name] = None if value == "none" and fields[name].metadata["none"] else value
+    return LLMSettings(**chosen)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ycbench_agents.llm.client import read_answer, read_usage
+from ycbench_agents.llm.client import read_answer
 from ycbench_agents.llm.pricing import TokenUsage
-from ycbench_agents.llm.reply import ChatReply, ToolCall, reply_from_json, reply_to_json
+from ycbench_agents.llm.reply import ChatReply, ToolCall, read_usage, reply_from_json, reply_to_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
