@@ -12,35 +12,16 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple, cast
 
 import attrs
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize
 
 from ycbench_env import State
-from ycbench_env.config import Config, WorldConfig
-from ycbench_env.testing.invariants import (
-    acceptable,
-    check_drawn_prestige,
-    check_lives,
-    own_task,
-    require,
-    require_equal,
-    same_world,
-)
+from ycbench_env.config import Config, Constant, WorldConfig
+from ycbench_env.testing.invariants import acceptable, check_state, require, require_equal, same_world
 from ycbench_env.testing.state_machine import YCBenchMachine
 from ycbench_env.transition.draft import Draft
-from ycbench_env.types.command import (
-    AcceptTask,
-    AssignTask,
-    BrowseMarket,
-    CancelTask,
-    ClientHistory,
-    Command,
-    CompanyStatus,
-    DispatchTask,
-    FinanceLedger,
-    ListEmployees,
-    ListTasks,
-    ReportMonthly,
-    Resume,
-)
+from ycbench_env.types import command as c
+from ycbench_env.types.command import AcceptTask, AssignTask, BrowseMarket, CancelTask, Command, DispatchTask, Resume
 from ycbench_env.types.state import Employee, MarketTask, Task
 from ycbench_env.units import EPOCH, iso_time
 from ycbench_env.vocabulary import DOMAINS
@@ -48,6 +29,54 @@ from ycbench_env.vocabulary import DOMAINS
 _HOUR_US: Final = 3_600_000_000
 _DAY_US: Final = 24 * _HOUR_US
 _WEEKEND: Final = 5  # the first weekday that is none
+
+
+# ---- the start of an episode
+
+_STORED_E4: Final = 1  # what storing with 4 places may add to a rate
+
+
+def check_start(state: State) -> None:
+    """Checks what a new world is made of, as far as its settings bound it. Source: Y-2, K-1."""
+    world = state.config.world
+    check_state(state)
+    require_equal(state.tasks, (), "own tasks at the start")
+    require_equal(len(state.employees), world.num_employees, "size of the staff")
+    require_equal(len(state.clients), world.num_clients, "number of clients")
+    for employee in state.employees:
+        _check_hired(world, employee)
+    for slot, task in enumerate(state.market):
+        client = state.clients[slot % len(state.clients)].name if state.clients else None
+        require_equal((task.task_id, task.client_name), (f"Task-{slot + 1}", client), f"task in slot {slot}")
+        if slot < len(world.market_prestige_ladder):
+            rung = world.market_prestige_ladder[slot]
+            require_equal(task.required_prestige, rung, f"prestige of {task.task_id} on the ladder")
+        else:
+            check_drawn_prestige(world, task)
+
+
+def check_drawn_prestige(world: WorldConfig, task: MarketTask) -> None:
+    """Checks that the prestige a task requires is one that the distribution can give."""
+    dist = world.dist.required_prestige
+    low, high = (dist.value, dist.value) if isinstance(dist, Constant) else (dist.low, dist.high)
+    highest = int(round(high, 4))  # some draws are stored with 4 places before they are truncated (Y-1.2)
+    require(int(low) <= task.required_prestige <= highest, f"{task.task_id} requires {task.required_prestige}")
+
+
+def _check_hired(world: WorldConfig, employee: Employee) -> None:
+    """Check salary and rates of a new employee. Source: Y-2.2, K-1.2."""
+    what = f"{employee.name} ({employee.tier})"
+    tier = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}[employee.tier]
+    require(tier.min_cents <= employee.salary_cents <= tier.max_cents, f"{what} earns {employee.salary_cents}")
+    low, high = round(tier.rate_min * 10_000) - _STORED_E4, round(tier.rate_max * 10_000) + _STORED_E4
+    rates = employee.rates_e4
+    possible = all(low <= rate <= high for rate in rates)
+    if world.employee_skill_sampling == "gamma_budget":
+        # An average is shared out: no rate below 1, no average above the tier's, none of it lost below the cap of 10.
+        most = len(rates) * max(high, 10_000)
+        least = len(rates) * min(low, 100_000) if low > 10_000 else 0
+        possible = min(rates) >= 10_000 and least - len(rates) <= sum(rates) <= most + len(rates)
+    require(possible, f"{what} has the rates {rates}")
 
 
 # ---- a second opinion on levels, staff and work
@@ -206,6 +235,31 @@ def _worked_us(state: State, stretch: Stretch) -> Iterator[int]:
 
 
 # ---- an advance of time
+
+_NEXT: Final = {
+    "planned": {"planned", "active", "cancelled"},
+    "active": {"active", "cancelled", "completed_success", "completed_fail"},
+}
+"""Statuses that may follow a status in one command; all others are final."""
+
+
+def own_task(state: State, task_id: str) -> Task:
+    """Returns the own task of an id."""
+    index = state.task_index(task_id)
+    require(index is not None, f"there is no own task {task_id}")
+    return state.tasks[index or 0]
+
+
+def check_lives(before: State, after: State) -> None:
+    """Checks what one command or advance may make of each own task."""
+    require(len(after.tasks) >= len(before.tasks), "a task was lost")
+    for old, new in zip(before.tasks, after.tasks, strict=False):
+        require_equal(new.task_id, old.task_id, "order of own tasks")
+        allowed = _NEXT.get(old.status, {old.status})
+        require(new.status in allowed, f"{old.task_id} went from {old.status} to {new.status}")
+        require(all(a <= b for a, b in zip(old.done_e4, new.done_e4, strict=True)), f"{old.task_id} lost progress")
+        require_equal(new.required_e4, old.required_e4, f"{old.task_id}: required work")
+
 
 _LOST_E4: Final = 100
 """Work that storing may have rounded away since a forecast was made."""
@@ -578,26 +632,26 @@ def _check_resumed(before: State, after: State, output: dict[str, Any]) -> None:
 def check_query(state: State, command: Command, output: dict[str, Any]) -> None:
     """Checks the answer to a question against the state."""
     match command:
-        case CompanyStatus():
+        case c.CompanyStatus():
             _check_status(state, output)
-        case ListEmployees():
+        case c.ListEmployees():
             _check_staff(state, output)
         case BrowseMarket():
             _check_market(state, command, output)
-        case ListTasks():
+        case c.ListTasks():
             shown = [t.task_id for t in reversed(state.tasks) if command.status in {None, t.status}]
             require_equal([row["task_id"] for row in output["tasks"]], shown, "task list")
-        case ClientHistory():
+        case c.ClientHistory():
             # In a world without clients nobody remembers what was done.
             done = sum(task.completed_us is not None for task in state.tasks if state.clients)
             told = sum(row["tasks_succeeded"] + row["tasks_failed"] for row in output["client_history"])
             require_equal(told, done, "completed tasks in the client history")
-        case FinanceLedger():
+        case c.FinanceLedger():
             total = sum(row["amount_cents"] for row in output["entries"])
             require_equal((output["total_amount_cents"], output["count"]), (total, len(output["entries"])), "ledger")
-            if command == FinanceLedger():
+            if command == c.FinanceLedger():
                 require_equal(total, state.funds_cents - state.config.world.initial_funds_cents, "sum of the ledger")
-        case ReportMonthly():
+        case c.ReportMonthly():
             _check_report(state, command, output)
         case _:
             pass
@@ -655,7 +709,7 @@ def _check_market(state: State, command: BrowseMarket, output: dict[str, Any]) -
     require_equal(told, (len(listed), offset, limit, page), f"total, offset, limit and page of {command}")
 
 
-def _check_report(state: State, command: ReportMonthly, output: dict[str, Any]) -> None:
+def _check_report(state: State, command: c.ReportMonthly, output: dict[str, Any]) -> None:
     """Check each month told against the ledger, to the cent."""
     funds = state.config.world.initial_funds_cents
     for row in output["months"]:
@@ -671,7 +725,7 @@ def _check_report(state: State, command: ReportMonthly, output: dict[str, Any]) 
             "ending_funds_cents": funds + until,
         }
         require_equal(row, expected, f"report of {month}")
-    if command == ReportMonthly():
+    if command == c.ReportMonthly():
         require_equal(output["months"][-1]["month_start"][:7], iso_time(state.now_us)[:7], "last month of the report")
 
 
@@ -731,7 +785,13 @@ def _fields(value: object) -> tuple[str, ...]:
 
 
 class ProvenMachine(YCBenchMachine):
-    """Plays whole episodes and proves every answer, advance and kept figure."""
+    """Plays whole episodes and proves every start, answer, advance and kept figure."""
+
+    @initialize(seed=st.integers(0, 5) | st.integers(0, 2**64))
+    def start(self, seed: int) -> None:
+        """Begin an episode."""
+        super().start(seed)
+        check_start(self.state)
 
     def check_command(self, before: State, command: Command, after: State, result: dict[str, Any]) -> None:
         """Check what a command did and answered."""

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 from world_proofs import ProvenMachine, proven
 
-from ycbench_env import Config, State, YCBenchEnv
+from ycbench_env import Config, YCBenchEnv
 from ycbench_env.testing import YCBenchMachine, machine_for, sample_turn, tiny_config, valid_configs
-from ycbench_env.testing.invariants import acceptable
+from ycbench_env.testing.conformance import sample_contract
+from ycbench_env.vocabulary import TIERS
 from ycbench_env.wrappers import ScratchpadMemory
 
 CONCURRENT: Final[dict[str, Any]] = {
@@ -87,6 +88,37 @@ WORLDS: Final[dict[str, Any]] = {
     },
     "nobody and nothing": {"world": {"num_employees": 0, "num_market_tasks": 0}},
 }
+PLAYABLE: Final = {
+    "sim.horizon_years": (1, 1),
+    "loop.auto_advance_after_turns": (4, 12),
+    "loop.max_turns": (0, 0),
+    "world.num_employees": (1, 9),
+    "world.num_market_tasks": (3, 24),
+    "world.initial_funds_cents": (10**7, 10**8),
+    "world.market_prestige_ladder": (1, 4),
+    "world.min_task_qty": (1, 300),
+    "world.prestige_min": (0, 2),
+    "world.initial_prestige_level": (2, 6),
+    "world.prestige_max": (5, 12),
+    "world.prestige_decay_per_day": (0, 0.02),
+    "world.prestige_qty_scale": (0, 1),
+    "world.salary_bump_pct": (0, 0.2),
+    "world.salary_max_cents": (0, 10**6),
+    "world.skill_rate_max": (1, 30),
+    "world.efficient_team_size": (1, 5),
+    "world.trust_fragility": (0, 1),
+    "world.trust_focus_pressure": (0, 1),
+    "world.loyalty_severity": (0, 5),
+    "world.deadline_qty_per_day": (5, 60),
+    "world.deadline_min_biz_days": (0, 30),
+    "world.dist.required_prestige": (1, 5),
+    "world.dist.required_qty": (1, 1_000),
+    "world.dist.reward_prestige_delta": (0, 1),
+    "world.dist.skill_boost": (0, 1),
+    **{f"world.salary_{tier}.{name}_cents": (0, 3 * 10**5) for tier in TIERS for name in ("min", "max")},
+    **{f"world.salary_{tier}.rate_{name}": (0.5, 20) for tier in TIERS for name in ("min", "max")},
+}
+"""Ranges of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
 SETTINGS: Final = settings(
     max_examples=6, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -126,27 +158,16 @@ def test_any_legal_configuration_keeps_every_invariant() -> None:
     run_state_machine_as_test(AnyWorld, settings=settings(SETTINGS, max_examples=8, stateful_step_count=20))
 
 
-def busy_turn(state: State, rng: random.Random) -> str:
-    """Return a turn of a company that mostly works: a contract started and waited for, or anything else."""
-    reachable = [task.task_id for task in state.market if acceptable(state, task)]
-    if not reachable or rng.random() < 0.4:
-        return sample_turn(state, rng)
-    names = [employee.name for employee in state.employees]
-    one = f"--task-id {rng.choice(reachable)}"
-    team = ",".join(rng.sample(names, rng.randint(1, len(names))))
-    start = f"task accept {one} && task assign {one} --employees {team} && task dispatch {one}"
-    return "\n".join([start, *["sim resume"] * rng.randint(0, 3), "market browse"])
-
-
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
-@given(config=valid_configs(playable=True), seed=st.integers(0, 10**6))
+@given(config=valid_configs(ranges=PLAYABLE), seed=st.integers(0, 10**6))
 def test_busy_episodes_in_any_world_where_work_can_be_done_keep_every_invariant(config: Config, seed: int) -> None:
     machine = proven(config)()
     machine.start(seed)
     rng = random.Random(seed)  # noqa: S311 -- a play, no secret
     for _ in range(25):
         if machine.goes_on():
-            machine.play(busy_turn(machine.state, rng))
+            start = sample_contract(machine.state, rng) if rng.random() < 0.6 else sample_turn(machine.state, rng)
+            machine.play("\n".join([start, *["sim resume"] * rng.randint(0, 3), "market browse"]))
 
 
 def test_the_machine_itself_is_a_test_that_users_can_subclass() -> None:

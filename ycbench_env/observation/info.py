@@ -33,14 +33,7 @@ def cut_text(text: str, limit: int) -> str:
 
 @attrs.frozen(slots=False)
 class Answer:
-    """A command and what was answered.
-
-    Args:
-        command: The command as the agent wrote it.
-        ok: Whether it was carried out.
-        output: The answer; ``{"error": text}`` when not ok.
-        output_json: The same as compact JSON.
-    """
+    """A command as the agent wrote it, whether it was carried out, and the answer, also as compact JSON."""
 
     command: str
     ok: bool
@@ -68,19 +61,11 @@ class TurnReport:
     forced_advance: bool = False
 
     def events_json(self) -> str:
-        """Return the events as a JSON list."""
+        """Return the events as a JSON list; those for which there is no room are counted in a last element."""
         if not self.events:
             return "[]"
-        room = _ROOM
-        kept: list[str] = []
-        for index, event in enumerate(self.events):
-            text = wake_json(event)
-            if len(text) > room:
-                kept.append(f'{{"type":"cut","cut_events":{len(self.events) - index}}}')
-                break
-            kept.append(text)
-            room -= len(text) + 1
-        return f"[{','.join(kept)}]"
+        texts = [wake_json(event) for event in self.events]
+        return _fitting(texts, texts, '"type":"cut","cut_events"')
 
     def results_json(self) -> str:
         """Return the answers as a JSON list of {"command", "ok", "output"}.
@@ -88,27 +73,31 @@ class TurnReport:
         When the list is longer than MAX_JSON_LENGTH, outputs that no longer fit become ``{"cut": characters}``, and
         answers for which even that has no room are counted in a last element ``{"cut_results": number}``.
         """
-        whole = ",".join([_result_json(answer, answer.output_json) for answer in self.answers])
-        return f"[{whole if len(whole) <= _ROOM else self._shortened_results()}]"
-
-    def _shortened_results(self) -> str:
-        room = _ROOM
-        kept: list[str] = []
-        for index, answer in enumerate(self.answers):
-            text = _result_json(answer, answer.output_json)
-            if len(text) > room:
-                text = _result_json(answer, f'{{"cut":{len(answer.output_json)}}}')
-            if len(text) > room:
-                kept.append(f'{{"cut_results":{len(self.answers) - index}}}')
-                break
-            kept.append(text)
-            room -= len(text) + 1
-        return ",".join(kept)
+        texts = [_result_json(answer, answer.output_json) for answer in self.answers]
+        whole = ",".join(texts)
+        if len(whole) <= _ROOM:
+            return f"[{whole}]"
+        shorter = [_result_json(answer, f'{{"cut":{len(answer.output_json)}}}') for answer in self.answers]
+        return _fitting(texts, shorter, '"cut_results"')
 
 
 def _result_json(answer: Answer, output_json: str) -> str:
     ok = "true" if answer.ok else "false"
     return f'{{"command":{text_json(answer.echo)},"ok":{ok},"output":{output_json}}}'
+
+
+def _fitting(texts: list[str], shorter: list[str], cut: str) -> str:
+    """Return a JSON list of what there is room for; in place of the rest, its number under the key ``cut``."""
+    room = _ROOM
+    kept: list[str] = []
+    for index, text in enumerate(texts):
+        one = text if len(text) <= room else shorter[index]
+        if len(one) > room:
+            kept.append(f"{{{cut}:{len(texts) - index}}}")
+            break
+        kept.append(one)
+        room -= len(one) + 1
+    return f"[{','.join(kept)}]"
 
 
 class Result(TypedDict):

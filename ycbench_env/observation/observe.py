@@ -61,30 +61,9 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
         report: The turn's answers and events; nothing at the start of an episode.
     """
     standing = state.standing
-    turn, runway = state.turns_played + 1, standing.runway_months
+    turn, runway, end = state.turns_played + 1, standing.runway_months, state.calendar.horizon_end
     events = report.events_json()
-    # One array and views of it: an array for each figure takes twice as long.
-    figures = np.array((turn, *standing[:5]), _INT64)
-    return {
-        "turn": figures[0, ...],
-        "sim_time": state.sim_time,
-        "horizon_end": state.calendar.horizon_end,
-        "funds_cents": figures[1, ...],
-        "monthly_payroll_cents": figures[2, ...],
-        "runway_months": np.array(MAX_RUNWAY_MONTHS if runway is None else runway, _FLOAT64),
-        "active_tasks": figures[3, ...],
-        "planned_tasks": figures[4, ...],
-        "employees": figures[5, ...],
-        "events": events,
-        "results": report.results_json(),
-        "text": cut_text(_text(state, report, events), MAX_TEXT_LENGTH),
-    }
-
-
-def _text(state: State, report: TurnReport, events: str) -> str:
-    """Return the status, what happened and the answers, for a language model to read."""
-    turn, end = state.turns_played + 1, state.calendar.horizon_end
-    lines = [f"Turn {turn} | {state.sim_time} (until {end}) | {state.standing.text}"]
+    lines = [f"Turn {turn} | {state.sim_time} (until {end}) | {standing.text}"]
     if state.end_reason is not None:
         lines.append(f"The episode is over: {state.end_reason}.")
     if report.forced_advance:
@@ -93,4 +72,19 @@ def _text(state: State, report: TurnReport, events: str) -> str:
         lines.append(f"Events: {events}")
     for answer in report.answers:
         lines.extend((f"> {answer.echo}", answer.output_json))
-    return "\n".join(lines)
+    # One array and views of it: an array for each figure takes twice as long.
+    figures = np.array((turn, *standing[:5]), _INT64)
+    return {
+        "turn": figures[0, ...],
+        "sim_time": state.sim_time,
+        "horizon_end": end,
+        "funds_cents": figures[1, ...],
+        "monthly_payroll_cents": figures[2, ...],
+        "runway_months": np.array(MAX_RUNWAY_MONTHS if runway is None else runway, _FLOAT64),
+        "active_tasks": figures[3, ...],
+        "planned_tasks": figures[4, ...],
+        "employees": figures[5, ...],
+        "events": events,
+        "results": report.results_json(),
+        "text": cut_text("\n".join(lines), MAX_TEXT_LENGTH),
+    }

@@ -63,8 +63,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
     try:
         from ycbench_env.testing import state_machine, strategies  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        message = (
-            f"{name} needs hypothesis ({error}); install it with pip install '.[testing]' in this project's folder"
-        )
+        message = f"{name} needs hypothesis ({error}); install it: pip install '.[testing]' in this project's folder"
         raise MissingExtraError(message) from error
     return getattr(state_machine if hasattr(state_machine, name) else strategies, name)

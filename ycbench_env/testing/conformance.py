@@ -13,7 +13,7 @@ import json
 import math
 import pickle
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias, cast
@@ -30,13 +30,11 @@ from ycbench_env.types.state import State
 EnvFactory: TypeAlias = "Callable[[], gym.Env[Any, Any]]"
 """Makes a fresh environment of the contract, wrapped or not."""
 
-_INFO_KEYS: Final = frozenset(Info.__annotations__)
 _NO_SEEDS: Final[tuple[Any, ...]] = (-1, 1.5, "7", True, np.bool_(False))  # noqa: FBT003 -- bools are what is tried
 _GARBAGE: Final[tuple[object, ...]] = (
     *(None, 5, 1.5, b"sim resume", object(), {"command": "sim resume"}, ["sim resume", 3], [None], {1, 2}),
 )
 _MOST_TURNS: Final = 20_000  # an episode that is longer never ends
-_COPY_AFTER: Final = 12  # turns played before copies are taken
 
 
 def check_conformance(make_env: EnvFactory, *, seeds: Sequence[int] = (0, 1, 2), turns: int = 60) -> None:
@@ -58,10 +56,7 @@ def check_conformance(make_env: EnvFactory, *, seeds: Sequence[int] = (0, 1, 2),
     _refuses(lambda: make_env().step("company status"), ResetNeeded, "step before reset")
     _check_seeds(make_env)
     for seed in seeds:
-        script = _check_play(make_env, seed, turns)
-        _check_determinism(make_env, seed, script)
-        _check_no_sharing(make_env, seed, script)
-        _check_copies(make_env, seed, script)
+        _check_copies(make_env, seed, _check_play(make_env, seed, turns))
     _check_refusals(make_env, seeds[0])
     _check_end(make_env, seeds[0])
 
@@ -79,84 +74,98 @@ def _refuses(call: Callable[[], object], errors: type[Exception] | tuple[type[Ex
     raise AssertionError(message)
 
 
-# ---- seeds
-
-
 def _check_seeds(make_env: EnvFactory) -> None:
-    env = make_env()
+    env, other = make_env(), make_env()
     for seed in (0, 7, 2**40):
-        info = env.reset(seed=seed)[1]
-        require_equal(info["run_seed"], seed, f"run_seed after reset(seed={seed})")
+        require_equal(env.reset(seed=seed)[1]["run_seed"], seed, f"run_seed after reset(seed={seed})")
     plain = env.reset(seed=7)
     require_equal(env.reset(seed=np.int64(7)), plain, "reset(seed=numpy.int64(7)) against reset(seed=7)")  # pyright: ignore[reportArgumentType] -- numpy's integers must work too
     kept = _base(env).state_hash()
     for seed in _NO_SEEDS:
         _refuses(partial(env.reset, seed=seed), (SeedError, TypeError), f"reset(seed={seed!r})")
     require_equal(_base(env).state_hash(), kept, "state_hash after refused seeds")
-    require_equal(_unseeded(env), _unseeded(make_env()), "run seeds of unseeded resets after reset(seed=5)")
-    require(len(set(_unseeded(env))) > 1, "unseeded resets repeat one world for ever")
-    env.close()
-
-
-def _unseeded(env: gym.Env[Any, Any]) -> list[int]:
     env.reset(seed=5)
-    return [env.reset()[1]["run_seed"] for _ in range(4)]
+    other.reset(seed=5)
+    drawn = [env.reset()[1]["run_seed"] for _ in range(4)]
+    again = [other.reset()[1]["run_seed"] for _ in range(4)]
+    require_equal(again, drawn, "run seeds of unseeded resets after reset(seed=5)")
+    require(len(set(drawn)) > 1, "unseeded resets repeat one world for ever")
+    env.close()
 
 
 # ---- play
 
 
 def _check_play(make_env: EnvFactory, seed: int, turns: int) -> list[object]:
-    """Play an episode of sampled and of hostile turns, check every step, and return the turns."""
-    env = make_env()
+    """Play an episode with two instances, check every step, and return the turns.
+
+    Whatever the second one returns is spoilt at once; what the first one returned must not have changed at the end.
+    """
+    env, spoilt = make_env(), make_env()
     rng = random.Random(f"conformance {seed}")  # noqa: S311 -- a simulation, not a secret
-    observation, info = env.reset(seed=seed)
-    _check_observation(env, observation, "after reset")
-    _check_info(info, "after reset")
-    keys = set(info)
+    questions = "\n".join(QUERIES)
+    returned: Any = env.reset(seed=seed)
+    keys = set(returned[1])
+    kept = [(returned, copy.deepcopy(returned))]
+    again: Any = spoilt.reset(seed=seed)
+    require_equal(again, returned, f"seed {seed}: reset of two instances")
+    _check_returned(env, *returned, where="after reset")
     script: list[object] = []
-    for number in range(1, turns + 1):
-        turn = rng.choice(_GARBAGE) if number % 10 == 0 else sample_turn(_base(env).get_state(), rng)
+    for number in range(1, turns + 3):
         before: State = _base(env).get_state()
-        transition = env.step(turn)
+        if number in {1, 2, turns + 2}:
+            turn: object = questions
+        else:
+            turn = rng.choice(_GARBAGE) if number % 10 == 0 else sample_turn(before, rng)
         where = f"seed {seed}, turn {number} ({turn!r})"
-        _check_transition(env, before, transition, where)
-        if env is env.unwrapped:  # a wrapper may add keys in some turns only
-            changed = sorted(keys ^ set(transition[4]))
-            require(not changed, f"{where}: info differs in {changed} from the info of reset")
+        _spoil(again)
+        returned, again = env.step(turn), spoilt.step(turn)
+        kept.append((returned, copy.deepcopy(returned)))
+        require_equal(again, returned, f"{where}: two instances, of which one had its earlier returns changed")
+        require_equal(_base(spoilt).state_hash(), _base(env).state_hash(), f"{where}: state_hash of two instances")
+        check_step(env, before, returned, where)
+        changed = sorted(keys ^ set(returned[4])) if env is env.unwrapped else []  # a wrapper may add keys at times
+        require(not changed, f"{where}: info differs in {changed} from the info of reset")
         script.append(turn)
-        if transition[2] or transition[3]:
+        if returned[2] or returned[3]:
             break
+    for number, (returned, copied) in enumerate(kept):
+        require_equal(returned, copied, f"seed {seed}, turn {number}: what was returned then changed later")
     env.close()
     return script
 
 
-def _check_transition(
-    env: gym.Env[Any, Any], before: State, transition: tuple[Any, Any, Any, Any, dict[str, Any]], where: str
-) -> None:
-    observation, reward, terminated, truncated, info = transition
-    state: State = _base(env).get_state()
-    _check_observation(env, observation, where)
-    _check_info(info, where)
+def check_step(env: gym.Env[Any, Any], before: State, returned: tuple[Any, ...], where: str) -> None:
+    """Checks what a step returned against the states before and after it."""
+    observation, reward, terminated, truncated, info = returned
+    _check_returned(env, observation, info, where)
+    after: State = _base(env).get_state()
     require(isinstance(reward, float) and math.isfinite(reward), f"{where}: reward is {reward!r}, expected a float")
-    require(isinstance(terminated, bool) and isinstance(truncated, bool), f"{where}: the flags are no bools")
-    require(not (terminated and truncated), f"{where}: terminated and truncated at once")
-    require_equal(info["funds_delta_cents"], state.funds_cents - before.funds_cents, f"{where}: funds_delta_cents")
+    require_equal(info["funds_delta_cents"], after.funds_cents - before.funds_cents, f"{where}: funds_delta_cents")
     require_equal(reward, info["funds_delta_cents"] / 100, f"{where}: reward in dollars")
-    require_equal(terminated or truncated, info["terminal_reason"] is not None, f"{where}: flags and terminal_reason")
+    flags = after.terminal_reason is not None, after.truncated
+    require_equal((terminated, truncated), flags, f"{where}: terminated and truncated")
+    require_equal(info["terminal_reason"], after.end_reason, f"{where}: terminal_reason")
 
 
-def _check_observation(env: gym.Env[Any, Any], observation: Any, where: str) -> None:  # noqa: ANN401 -- any env's
+def check_after_end(env: gym.Env[Any, Any], turn: object) -> None:
+    """Checks that nothing works and nothing changes when a turn is played after the end of an episode."""
+    kept: State = _base(env).get_state()
+    returned = env.step(turn)
+    check_step(env, kept, returned, f"after the end, {turn!r}")
+    require(not any(result["ok"] for result in returned[4]["results"]), f"after the end, {turn!r} was carried out")
+    require(_base(env).get_state() == kept, f"after the end, {turn!r}: the state changed")
+
+
+def _check_returned(env: gym.Env[Any, Any], observation: Any, info: dict[str, Any], where: str) -> None:  # noqa: ANN401 -- any env's
     spaces: dict[str, gym.Space[Any]] = getattr(env.observation_space, "spaces", {})
     wrong = [key for key, space in spaces.items() if key not in observation or not space.contains(observation[key])]
     require(
         env.observation_space.contains(observation),
         f"{where}: the observation is outside observation_space, wrong or missing: {wrong or 'no single key'}",
     )
-
-
-def _check_info(info: dict[str, Any], where: str) -> None:
-    require(set(info) >= _INFO_KEYS, f"{where}: info lacks {sorted(_INFO_KEYS - set(info))}")
+    missing = sorted(set(Info.__annotations__) - set(info))
+    require(not missing, f"{where}: info lacks {missing}")
     try:
         again = json.loads(json.dumps(info, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -166,33 +175,6 @@ def _check_info(info: dict[str, Any], where: str) -> None:
     for result in info["results"]:
         require_equal(list(result), ["command", "ok", "output"], f"{where}: keys of a result")
         require_equal("error" in result["output"], not result["ok"], f"{where}: ok and error of {result['command']!r}")
-
-
-# ---- two instances
-
-
-def _check_determinism(make_env: EnvFactory, seed: int, script: Iterable[object]) -> None:
-    one, other = make_env(), make_env()
-    require_equal(one.reset(seed=seed), other.reset(seed=seed), f"seed {seed}: reset of two instances")
-    for number, turn in enumerate(script, 1):
-        where = f"seed {seed}, turn {number} ({turn!r}): two instances"
-        require_equal(one.step(turn), other.step(turn), where)
-        require_equal(_base(one).state_hash(), _base(other).state_hash(), f"{where}, state_hash")
-
-
-def _check_no_sharing(make_env: EnvFactory, seed: int, script: Iterable[object]) -> None:
-    """Keep everything that one instance returns, and spoil everything that another one does."""
-    env, spoilt = make_env(), make_env()
-    kept: list[tuple[object, object]] = []
-    questions = "\n".join(QUERIES)
-    for number, turn in enumerate([None, questions, questions, *script, questions]):
-        returned = env.reset(seed=seed) if number == 0 else env.step(turn)
-        kept.append((returned, copy.deepcopy(returned)))
-        again = spoilt.reset(seed=seed) if number == 0 else spoilt.step(turn)
-        require_equal(again, returned, f"seed {seed}, turn {number}: after the caller changed what was returned before")
-        _spoil(again)
-    for number, (returned, copied) in enumerate(kept):
-        require_equal(returned, copied, f"seed {seed}, turn {number}: what was returned then changed later")
 
 
 def _spoil(value: Any) -> None:  # noqa: ANN401 -- whatever was returned
@@ -211,34 +193,28 @@ def _spoil(value: Any) -> None:  # noqa: ANN401 -- whatever was returned
             cast("list[Any]", value).append("spoilt")
 
 
-# ---- copies
-
-
 def _check_copies(make_env: EnvFactory, seed: int, script: Sequence[object]) -> None:
     """Take copies midway in all ways, play on with one, and compare."""
-    env = make_env()
+    env, restored = make_env(), make_env()
     env.reset(seed=seed)
-    middle = min(_COPY_AFTER, len(script) // 2)
+    middle = min(12, len(script) // 2)
     for turn in script[:middle]:
         env.step(turn)
+    digest = _base(env).state_hash()
     saved: bytes = _base(env).get_state().to_bytes()
-    copies = {"deepcopy": copy.deepcopy(env), "pickle": pickle.loads(pickle.dumps(env))}  # noqa: S301 -- made here
-    restored = make_env()
+    require_equal(State.from_bytes(saved).to_bytes(), saved, f"seed {seed}: state through bytes and back")
     restored.reset(seed=seed + 1)  # another episode
     _base(restored).set_state(State.from_bytes(saved))
-    bare = {"clone": _base(env).clone(), "set_state": _base(restored)}
-    hashes = {name: _base(one).state_hash() for name, one in (copies | bare).items()}
-    for name, digest in hashes.items():
-        require_equal(digest, _base(env).state_hash(), f"seed {seed}, after {middle} turns: state_hash of a {name}")
+    whole = {"deepcopy": copy.deepcopy(env), "pickle": pickle.loads(pickle.dumps(env))}  # noqa: S301 -- made here
+    copies = {**whole, "clone": _base(env).clone(), "set_state": _base(restored)}
     continued = [env.step(turn) for turn in script[middle:]]
-    for name, one in (copies | bare).items():
-        where = f"seed {seed}, after {middle} turns, {name}"
-        require_equal(_base(one).state_hash(), hashes[name], f"{where}: state_hash after the original played on")
+    for name, one in copies.items():
+        where = f"seed {seed}, {name} after {middle} turns"
+        require_equal(_base(one).state_hash(), digest, f"{where}: state_hash after the original played on")
         played = [one.step(turn) for turn in script[middle:]]
-        if name in copies:
+        if name in whole:
             require_equal(played, continued, f"{where}: what it plays against the original")
         require_equal(_base(one).state_hash(), _base(env).state_hash(), f"{where}: state_hash after the same turns")
-    require_equal(State.from_bytes(saved).to_bytes(), saved, f"seed {seed}: state through bytes and back")
 
 
 # ---- refusals and the end
@@ -246,13 +222,14 @@ def _check_copies(make_env: EnvFactory, seed: int, script: Sequence[object]) -> 
 
 def _check_refusals(make_env: EnvFactory, seed: int) -> None:
     env = make_env()
-    env.reset(seed=seed)
     for turn in (*REFUSED, *_GARBAGE):
         env.reset(seed=seed)  # so that no forced advance is due
         kept = _base(env).state_hash()
         results = env.step(turn)[4]["results"]
-        answered = [result["output"] for result in results if not result["ok"]]
-        require(results and len(answered) == len(results), f"{turn!r}: expected refusals, got {results!r}"[:500])
+        require(
+            results and not any(result["ok"] for result in results),
+            f"{turn!r}: expected refusals, got {results!r}"[:500],
+        )
         require_equal(_base(env).state_hash(), kept, f"state_hash after the refusal of {turn!r}")
 
 
@@ -260,23 +237,15 @@ def _check_end(make_env: EnvFactory, seed: int) -> None:
     env = make_env()
     env.reset(seed=seed)
     rng = random.Random("to the end")  # noqa: S311 -- a simulation, not a secret
-    last = None
+    over = False
     for _ in range(_MOST_TURNS):
-        last = env.step(f"{sample_turn(_base(env).get_state(), rng)}\nsim resume")
-        if last[2] or last[3]:
+        _, _, terminated, truncated, _ = env.step(f"{sample_turn(_base(env).get_state(), rng)}\nsim resume")
+        over = terminated or truncated
+        if over:
             break
-    else:
-        message = f"seed {seed}: the episode did not end within {_MOST_TURNS} turns"
-        raise AssertionError(message)
-    kept: State = _base(env).get_state()
+    require(over, f"seed {seed}: the episode did not end within {_MOST_TURNS} turns")
     for turn in ("sim resume", "company status\nmarket browse", "task accept --task-id Task-1", "--help", "", "dance"):
-        where = f"after the end, {turn!r}"
-        after = env.step(turn)
-        _check_transition(env, kept, after, where)
-        require_equal(after[1:4], (0.0, *last[2:4]), f"{where}: reward, terminated, truncated")
-        require_equal(after[4]["terminal_reason"], last[4]["terminal_reason"], f"{where}: terminal_reason")
-        require(not any(result["ok"] for result in after[4]["results"]), f"{where}: a command was carried out")
-        require(_base(env).get_state() == kept, f"{where}: the state changed")
+        check_after_end(env, turn)
     require_equal(env.reset(seed=seed), make_env().reset(seed=seed), "reset after an episode against a new instance")
 
 
@@ -302,7 +271,6 @@ REFUSED: Final = (
 )
 """Turns whose commands are refused in every world that has no such tasks."""
 
-_MOST_TO_CHOOSE: Final = 20  # of listed tasks
 _KINDS: Final = ("wait", "wait", "wait", "accept", "accept", "assign", "dispatch", "dispatch", "ask", "cancel", "odd")
 
 
@@ -322,13 +290,13 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
     kind = rng.choice(_KINDS)
     planned = [task.task_id for task in state.tasks if task.status == "planned"]
     active = [task.task_id for task in state.tasks if task.status == "active"]
-    if kind in {"assign", "dispatch"} and planned:
+    if kind == "dispatch" and planned:
         task_id = rng.choice(planned)
-        if kind == "dispatch" and any(task.team for task in state.tasks if task.task_id == task_id):
+        if any(task.team for task in state.tasks if task.task_id == task_id):
             return f"task dispatch --task-id {task_id}"
-        names = [employee.name for employee in state.employees] or ["Emp_1"]
-        team = ",".join(rng.sample(names, rng.randint(1, len(names))))
-        return f"task assign --task-id {task_id} --employees {team}"
+        return f"task assign --task-id {task_id} {_some_team(state, rng)}"
+    if kind == "assign" and planned + active:
+        return f"task assign --task-id {rng.choice(planned + active)} {_some_team(state, rng)}"
     if kind == "cancel" and rng.random() < 0.3 and planned + active:  # noqa: PLR2004 -- seldom, or nothing gets done
         return f"task cancel --task-id {rng.choice(planned + active)} --reason 'changed plan'"
     if kind == "odd":
@@ -337,6 +305,23 @@ def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 --
         return rng.choice((*QUERIES, *(f"task inspect --task-id {task_id}" for task_id in planned + active)))
     if kind == "wait" and active:
         return "sim resume"
-    within_reach = (task.task_id for task in state.market_by_reward if acceptable(state, task))
-    best_paid = list(islice(within_reach, _MOST_TO_CHOOSE))
-    return f"task accept --task-id {rng.choice(best_paid)}" if best_paid else "sim resume"
+    reachable = _reachable(state)
+    return f"task accept --task-id {rng.choice(reachable)}" if reachable else "sim resume"
+
+
+def sample_contract(state: State, rng: random.Random) -> str:
+    """Returns the commands that accept a task within reach, put a team on it and dispatch it."""
+    one = f"--task-id {rng.choice(_reachable(state) or ['Task-1'])}"
+    return f"task accept {one} && task assign {one} {_some_team(state, rng)} && task dispatch {one}"
+
+
+def _some_team(state: State, rng: random.Random) -> str:
+    names = [employee.name for employee in state.employees] or ["Emp_1"]
+    team = rng.sample(names, rng.randint(1, len(names)))
+    alone = state.config.world.assign_by_employee_id and len(team) == 1
+    return f"{'--employee-id' if alone else '--employees'} {','.join(team)}"
+
+
+def _reachable(state: State) -> list[str]:
+    """Return the ids of the best paid tasks that can be accepted now."""
+    return list(islice((task.task_id for task in state.market_by_reward if acceptable(state, task)), 20))

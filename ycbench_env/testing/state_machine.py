@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import random
 from typing import Any, ClassVar, Final, cast
 
 import gymnasium as gym
@@ -25,25 +26,35 @@ from ycbench_env.config import ConfigSource
 from ycbench_env.env import YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, cut_text
 from ycbench_env.observation.info import MAX_COMMAND_ECHO
-from ycbench_env.testing.conformance import QUERIES, REFUSED
-from ycbench_env.testing.invariants import acceptable, check_start, check_turn, require, require_equal, same_world
+from ycbench_env.testing.conformance import QUERIES, REFUSED, check_after_end, check_step, sample_contract, sample_turn
+from ycbench_env.testing.invariants import check_turn, require, require_equal, same_world
 from ycbench_env.testing.strategies import hostile_actions, hostile_texts, turns
 from ycbench_env.text import to_json
 from ycbench_env.types.command import Command
 from ycbench_env.types.state import State, evolve
 from ycbench_env.wrappers import ScratchpadMemory
 
-_SEPARATORS: Final = ("\n", ";", " && ", "\r\n", " ;\n")
-_ROOM_FOR_MARK: Final = 64
-_MOST_TO_CHOOSE: Final = 12  # of listed tasks
 _SEEDS: Final = st.integers(0, 5) | st.integers(0, 2**64)
-_QUESTIONS: Final = (
-    *QUERIES,
-    "market browse --required-prestige-lte 3",  # an option that only some worlds have
-    "market browse --domain training --required-prestige-lte 1 --reward-min-cents 900000 --limit 50",
-    *("scratchpad read", "scratchpad clear", "scratchpad write --content 'it is; a && note'"),
-    'scratchpad append --content "second\nline"',
+_RANDOMS: Final = st.randoms(use_true_random=False)
+_ON_A_TASK: Final = st.sampled_from(
+    (
+        *("accept --task-id {}", "inspect --task-id={}", "dispatch --task-id {}"),
+        *("assign --task-id={} --employees Emp_1", 'cancel --task-id {} --reason "client\'s late; \u201csorry\u201d"'),
+    )
 )
+_QUESTION: Final = st.sampled_from(
+    (
+        *QUERIES,
+        "market browse --required-prestige-lte 3",  # an option that only some worlds have
+        "market browse --domain training --required-prestige-lte 1 --reward-min-cents 900000 --limit 50",
+        *("scratchpad read", "scratchpad clear", "scratchpad write --content 'it is; a && note'"),
+        'scratchpad append --content "second\nline"',
+    )
+)
+_QUESTIONS: Final = st.builds(
+    str.join, st.sampled_from(["\n", ";", " && ", "\r\n", " ;\n"]), st.lists(_QUESTION, min_size=1, max_size=5)
+)
+_HOSTILE: Final = hostile_actions() | hostile_texts() | st.sampled_from(REFUSED)
 
 
 class YCBenchMachine(RuleBasedStateMachine):
@@ -80,12 +91,11 @@ class YCBenchMachine(RuleBasedStateMachine):
 
     def goes_on(self) -> bool:
         """Whether the episode is not over."""
-        return self.played >= 0 and self.state.end_reason is None
+        return self.state.end_reason is None
 
     def waits_briefly(self) -> bool:
         """Whether the episode goes on and time, let pass, stops somewhere before the end."""
-        world = self.state.config.world
-        stops = world.resume_stops_at_payroll or any(task.status == "active" for task in self.state.tasks)
+        stops = self.state.config.world.resume_stops_at_payroll or bool(self.state.active_indices)
         return self.goes_on() and stops
 
     # ---- rules
@@ -97,96 +107,40 @@ class YCBenchMachine(RuleBasedStateMachine):
         require(self.env.observation_space.contains(observation), "the first observation is outside its space")
         require_equal(info["run_seed"], seed, "run_seed")
         self.idle = self.played = 0
-        check_start(self.state)
 
     @precondition(goes_on)
-    @rule(data=st.data())
-    def take_on_work(self, data: st.DataObject) -> None:
-        """Accept tasks, most of them within reach."""
-        ids = [*self.reachable_ids(), *(task.task_id for task in self.state.market[-1:])]
-        chosen = data.draw(st.lists(st.sampled_from(ids), min_size=1, max_size=3))
-        self.play("; ".join(f"task accept --task-id {task_id}" for task_id in chosen))
-
-    @precondition(goes_on)
-    @rule(data=st.data(), waits=st.integers(0, 6))
-    def start_a_contract(self, data: st.DataObject, waits: int) -> None:
+    @rule(rng=_RANDOMS, waits=st.integers(0, 6))
+    def start_a_contract(self, rng: random.Random, waits: int) -> None:
         """Accept a task within reach, put some or all people on it, dispatch it, and often see it through."""
-        task_id = data.draw(st.sampled_from(self.reachable_ids()))
-        names = [employee.name for employee in self.state.employees] or ["Emp_1"]
-        some = st.lists(st.sampled_from(names), min_size=1, max_size=4)
-        team = ",".join(data.draw(st.just(names) | some))
-        commands = [f"accept --task-id {task_id}", f"assign --task-id {task_id} --employees {team}"]
-        commands.append(f"dispatch --task-id {task_id}")
-        self.play("\n".join([*(f"task {command}" for command in commands), *["sim resume"] * waits]))
-
-    @precondition(goes_on)
-    @rule(data=st.data(), dispatch=st.booleans())
-    def put_people_on(self, data: st.DataObject, dispatch: bool) -> None:  # noqa: FBT001 -- drawn
-        """Assign employees to an own task, and often dispatch it in the same turn."""
-        task_id = data.draw(st.sampled_from(self.own_ids(("planned", "active"))))
-        names = [employee.name for employee in self.state.employees] or ["Emp_1"]
-        team = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names) + 1))
-        by_id = self.state.config.world.assign_by_employee_id and len(team) == 1
-        turn = f"task assign --task-id={task_id} {'--employee-id' if by_id else '--employees'} {', '.join(team)}"
-        self.play(f"{turn} && task dispatch --task-id {task_id}" if dispatch else turn)
-
-    @precondition(goes_on)
-    @rule(data=st.data(), verb=st.sampled_from(["dispatch", "cancel"]))
-    def dispatch_or_cancel(self, data: st.DataObject, verb: str) -> None:
-        """Dispatch or cancel an own task, whether that is possible or not."""
-        reason = ' --reason "client\'s late; \u201csorry\u201d"' if verb == "cancel" else ""
-        self.play(f"task {verb} --task-id {data.draw(st.sampled_from(self.own_ids()))}{reason}")
-
-    @precondition(waits_briefly)
-    @rule(times=st.integers(1, 4))
-    def wait(self, times: int) -> None:
-        """Let time pass, several times in a turn."""
-        self.play("\n".join(["sim resume"] * times))
-
-    @precondition(waits_briefly)
-    @rule(times=st.integers(1, 5))
-    def idle_on(self, times: int) -> None:
-        """Say nothing for some turns, up to forced advances."""
-        for _ in range(times):
-            if self.goes_on():
-                self.play("")
-
-    @precondition(lambda self: self.goes_on() and not self.waits_briefly())
-    @rule(patience=st.integers(0, 7), turn=st.sampled_from(["", "sim resume"]))
-    def wait_for_the_end(self, patience: int, turn: str) -> None:
-        """Let time pass where nothing stops it before the end; seldom, or most episodes would be over at once."""
-        self.play(turn if patience > 6 else "company status")  # noqa: PLR2004 -- one in eight
-
-    @precondition(goes_on)
-    @rule(data=st.data(), separator=st.sampled_from(_SEPARATORS))
-    def ask(self, data: st.DataObject, separator: str) -> None:
-        """Ask several things at once."""
-        inspected = [f"task inspect --task-id {task_id}" for task_id in self.own_ids()]
-        questions = st.sampled_from((*_QUESTIONS, *inspected))
-        self.play(separator.join(data.draw(st.lists(questions, min_size=1, max_size=5))))
+        self.play("\n".join([sample_contract(self.state, rng), *["sim resume"] * waits]))
 
     @precondition(goes_on)
     @rule(data=st.data())
-    def speak_oddly(self, data: st.DataObject) -> None:
-        """Say grammatical commands in unusual spellings; most have no sense in this world."""
-        self.play(data.draw(turns(grammar_for(self.state.config.world))).text)
+    def act(self, data: st.DataObject) -> None:
+        """Play a turn that fits the state, or a command on any task, grammatical oddities, questions, hostile text."""
+        ids = [task.task_id for task in (*self.state.tasks, *self.state.market[-1:])] or ["Task-999999"]
+        named = st.builds(str.format, _ON_A_TASK.map("task {}".format), st.sampled_from(ids))
+        odd = turns(grammar_for(self.state.config.world)).map(lambda turn: turn.text)
+        fitting = st.builds(sample_turn, st.just(self.state), _RANDOMS)
+        self.play(data.draw(fitting | named | odd | _QUESTIONS | _HOSTILE))
 
-    @precondition(goes_on)
-    @rule(action=hostile_actions() | hostile_texts() | st.sampled_from(REFUSED))
-    def be_hostile(self, action: object) -> None:
-        """Send hostile text."""
-        self.play(action)
+    @precondition(waits_briefly)
+    @rule(turn=st.sampled_from(["sim resume", ""]), times=st.integers(1, 5), at_once=st.booleans())
+    def wait(self, turn: str, times: int, at_once: bool) -> None:  # noqa: FBT001 -- drawn
+        """Let time pass, several times in a turn, or say nothing, up to forced advances."""
+        for text in ["\n".join([turn] * times)] if at_once else [turn] * times:
+            if self.goes_on():
+                self.play(text)
 
     @precondition(goes_on)
     @rule(how=st.sampled_from(["deepcopy", "pickle", "bytes", "clone"]))
     def go_on_with_a_copy(self, how: str) -> None:
         """Replace the environment by a copy of itself; what is checked afterwards is checked on the copy."""
         kept = self.state.to_bytes()
-        old = self.env
         if how == "deepcopy":
-            self.env = copy.deepcopy(old)
+            self.env = copy.deepcopy(self.env)
         elif how == "pickle":
-            self.env = pickle.loads(pickle.dumps(old))  # noqa: S301 -- made here
+            self.env = pickle.loads(pickle.dumps(self.env))  # noqa: S301 -- made here
         elif how == "bytes":
             self.env = self.make_env()
             self.env.reset(seed=3)
@@ -200,44 +154,23 @@ class YCBenchMachine(RuleBasedStateMachine):
     @rule(seed=_SEEDS, action=hostile_texts() | st.sampled_from(["sim resume", "market browse", "", "--help"]))
     def begin_again(self, seed: int, action: str) -> None:
         """After the end: nothing works, and a reset starts a new world."""
-        kept = self.state
-        _, reward, terminated, truncated, info = self.env.step(action)
-        require_equal(reward, 0.0, "reward after the end")
-        require_equal((terminated, truncated), (kept.terminal_reason is not None, kept.truncated), "flags")
-        require_equal(info["terminal_reason"], kept.end_reason, "terminal_reason")
-        require(not any(result["ok"] for result in info["results"]), "a command was carried out after the end")
-        require(self.state == kept, "the state changed after the end")
+        check_after_end(self.env, action)
         self.start(seed)
-
-    def reachable_ids(self) -> list[str]:
-        """Returns ids of listed tasks that can be accepted, one of the market when there are none."""
-        ids = [task.task_id for task in self.state.market_by_reward if acceptable(self.state, task)]
-        return ids[:_MOST_TO_CHOOSE] or ["Task-1"]
-
-    def own_ids(self, statuses: tuple[str, ...] = ()) -> list[str]:
-        """Returns ids of own tasks, one that there is not when there are none."""
-        ids = [task.task_id for task in self.state.tasks if not statuses or task.status in statuses]
-        return ids or ["Task-999999"]
 
     # ---- a turn and its checks
 
     def play(self, action: object) -> None:
         """Plays a turn and checks all that came of it."""
         before = self.state
-        twin = copy.deepcopy(self.env)
-        split = self.base.clone()
+        twin, split = copy.deepcopy(self.env), self.base.clone()
         result = self.env.step(action)
         after = self.state
-        observation, reward, terminated, truncated, info = result
+        observation, *_, info = result
         check_turn(before, after)
+        check_step(self.env, before, result, "a turn")
         require_equal(twin.step(action), result, "what a twin answers to the same turn")
         require_equal(self.base.state_hash(), after.digest(), "state_hash")
-        require(self.env.observation_space.contains(observation), "the observation is outside its space")
-        require_equal(info["funds_delta_cents"], after.funds_cents - before.funds_cents, "funds_delta_cents")
-        require_equal(reward, info["funds_delta_cents"] / 100, "reward in dollars")
-        require_equal((terminated, truncated), (after.terminal_reason is not None, after.truncated), "flags")
-        _check_texts(observation, info)
-        _check_counts(observation, after)
+        _check_observation(observation, info, after)
         self._check_counters(before, after, forced=info["forced_advance"])
         self._check_one_by_one(split, action, after, info)
 
@@ -249,17 +182,15 @@ class YCBenchMachine(RuleBasedStateMachine):
 
     def _check_one_by_one(self, split: YCBenchEnv, action: object, after: State, info: dict[str, Any]) -> None:
         """Check each answer, with the commands of the turn played one a turn, and that the world becomes the same."""
-        results: list[dict[str, Any]] = info["results"]
         commands = parse_turn(action, grammar_for(after.config.world))
-        require_equal(len(results), len(commands), "number of results")
+        require_equal([result["command"] for result in info["results"]], [one.text for one in commands], "commands")
         events: list[dict[str, Any]] = []
-        ok = True
-        invalid = 0
-        for parsed, result in zip(commands, results, strict=True):
-            require_equal(result["command"], parsed.text, "command of a result")
-            if parsed.command is None or (parsed.chained and not ok):
+        ok, invalid = True, 0
+        for parsed, result in zip(commands, info["results"], strict=True):
+            skipped = parsed.chained and not ok
+            if parsed.command is None or skipped:
                 require(not result["ok"], f"{parsed.text!r} was carried out")
-                invalid += not (parsed.chained and not ok)
+                invalid += not skipped
                 ok = False
                 continue
             here = split.get_state()
@@ -296,27 +227,17 @@ class YCBenchMachine(RuleBasedStateMachine):
 
 def machine_for(config: ConfigSource) -> type[YCBenchMachine]:
     """Returns a state machine that plays a configuration."""
-
-    class Machine(YCBenchMachine):
-        pass
-
-    Machine.config = config
-    return Machine
+    return cast("type[YCBenchMachine]", type("Machine", (YCBenchMachine,), {"config": config}))
 
 
-def _check_texts(observation: Any, info: dict[str, Any]) -> None:  # noqa: ANN401 -- a wrapper's
-    """Check that the JSON texts equal info, unless they are cut."""
+def _check_observation(observation: Any, info: dict[str, Any], state: State) -> None:  # noqa: ANN401 -- a wrapper's
+    """Check that texts equal info unless they are cut, and figures the state."""
     require_equal(json.loads(observation["events"]), info["events"], "events as text")
-    require_equal(json.loads(json.dumps(info, allow_nan=False)), info, "info through JSON")
-    shown = json.loads(observation["results"])
     full: Any = [{**result, "command": cut_text(result["command"], MAX_COMMAND_ECHO)} for result in info["results"]]
-    if len(to_json(full)) <= MAX_JSON_LENGTH - _ROOM_FOR_MARK:
-        require_equal(shown, full, "results as text")
+    if len(to_json(full)) <= MAX_JSON_LENGTH - 64:  # the rest is room for a mark
+        require_equal(json.loads(observation["results"]), full, "results as text")
     else:
         require("cut" in observation["results"], "results were cut without a mark")
-
-
-def _check_counts(observation: Any, state: State) -> None:  # noqa: ANN401 -- a wrapper's
     statuses = [task.status for task in state.tasks]
     shown = [int(observation[key]) for key in ("active_tasks", "planned_tasks", "employees", "funds_cents", "turn")]
     counts = [statuses.count("active"), statuses.count("planned"), len(state.employees)]

@@ -2,7 +2,8 @@
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
 import attrs
@@ -11,10 +12,9 @@ from hypothesis import strategies as st
 from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, OptionSpec, format_command
 from ycbench_env.config import FIELDS, Config, load_config
 from ycbench_env.config import Kind as ConfigKind
-from ycbench_env.config.kinds import many, number, whole
 from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 from ycbench_env.types.command import Command, Help
-from ycbench_env.types.state import Client, Employee, State, Task, evolve
+from ycbench_env.types.state import Employee, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 # ---- commands, turns whose meaning is known, and hostile text
@@ -164,47 +164,14 @@ def _values(kind: Kind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for e
 
 # ---- configurations; they follow the list of settings, so a new setting joins by itself
 
-_SMALL: Final[dict[str, ConfigKind]] = {
-    "sim.horizon_years": whole(1, 2),
-    "world.num_employees": whole(0, 12),
-    "world.num_market_tasks": whole(0, 30),
-    "world.max_open_tasks": whole(0, 5, zero_is_none=True),
-    "world.min_task_qty": whole(1, 1_000),
+_SMALL: Final = {
+    "sim.horizon_years": (1, 2),
+    "world.num_employees": (0, 12),
+    "world.num_market_tasks": (0, 30),
+    "world.max_open_tasks": (0, 5),
+    "world.min_task_qty": (1, 1_000),
 }
-"""Settings whose whole range makes worlds that take long to play."""
-
-_PLAYABLE: Final[dict[str, ConfigKind]] = {
-    **_SMALL,
-    "sim.horizon_years": whole(1, 1),
-    "loop.auto_advance_after_turns": whole(4, 12),
-    "loop.max_turns": whole(0, 0, zero_is_none=True),
-    "world.num_employees": whole(1, 9),
-    "world.num_market_tasks": whole(3, 24),
-    "world.initial_funds_cents": whole(10**7, 10**8),
-    "world.market_prestige_ladder": many(whole(1, 4), 12),
-    "world.min_task_qty": whole(1, 300),
-    "world.prestige_min": number(0, 2, decimals=3),
-    "world.initial_prestige_level": number(2, 6, decimals=3),
-    "world.prestige_max": number(5, 12, decimals=3),
-    "world.prestige_decay_per_day": number(0, 0.02, decimals=6),
-    "world.prestige_qty_scale": number(0, 1),
-    "world.salary_bump_pct": number(0, 0.2),
-    "world.salary_max_cents": whole(0, 10**6, word="none"),
-    "world.skill_rate_max": number(1, 30, decimals=4, word="none"),
-    "world.efficient_team_size": whole(1, 5, word="none"),
-    "world.trust_fragility": number(0, 1),
-    "world.trust_focus_pressure": number(0, 1),
-    "world.loyalty_severity": number(0, 5),
-    "world.deadline_qty_per_day": number(5, 60),
-    "world.deadline_min_biz_days": whole(0, 30),
-    "world.dist.required_prestige": number(1, 5),
-    "world.dist.required_qty": number(1, 1_000),
-    "world.dist.reward_prestige_delta": number(0, 1),
-    "world.dist.skill_boost": number(0, 1),
-    **{f"world.salary_{tier}.{name}_cents": whole(0, 3 * 10**5) for tier in TIERS for name in ("min", "max")},
-    **{f"world.salary_{tier}.rate_{name}": number(0.5, 20) for tier in TIERS for name in ("min", "max")},
-}
-"""Numbers of worlds in which work can be taken on, is done in weeks and pays; what is a word is left as it is."""
+"""Ranges of settings whose whole range makes worlds that take long to play."""
 
 # Settings that must not fall, in order; drawn freely and then sorted.
 _ORDERED: Final = (
@@ -215,7 +182,9 @@ _ORDERED: Final = (
 
 
 @st.composite
-def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False) -> Config:
+def valid_configs(
+    draw: st.DrawFn, *, small: bool = True, ranges: Mapping[str, tuple[float, float]] = MappingProxyType({})
+) -> Config:
     """Draws a legal configuration, from the whole range of every setting.
 
     In most worlds of the whole range nothing can be accepted, or nothing is ever done.
@@ -223,23 +192,44 @@ def valid_configs(draw: st.DrawFn, *, small: bool = True, playable: bool = False
     Args:
         draw: Given by Hypothesis.
         small: Whether to keep the horizon, the staff and the market small enough to play whole episodes.
-        playable: Whether to keep the numbers such that tasks are mostly accepted and done; small then.
+        ranges: Narrower ranges (lowest, highest) of numbers by dotted key, such as ``{"world.num_employees": (1, 9)}``.
     """
-    narrowed = _PLAYABLE if playable else _SMALL if small else {}
+    ranges = {**(_SMALL if small else {}), **ranges}
     values: dict[str, Any] = {}
     for field in FIELDS:
-        kind = narrowed.get(field.key, field.kind)
+        low, high = ranges.get(field.key, (field.kind.low, field.kind.high))
+        kind = attrs.evolve(field.kind, low=low, high=high)
         values[field.key] = draw(_distributions(kind) if field.is_distribution else _setting_values(kind))
     for keys in _ORDERED:
         values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
     if draw(st.integers(0, 2)) == 0:
         values["world.num_clients"] = 0  # far more often than one in 16, because so much goes without clients
-    shortest = 6 if playable else 1
-    start = draw(st.integers(0, 24 - shortest))
-    values["world.workday_start_hour"] = start
-    values["world.workday_end_hour"] = draw(st.integers(start + shortest, 24))
+    start = draw(st.integers(0, 23))
+    values["world.workday_start_hour"], values["world.workday_end_hour"] = start, draw(st.integers(start + 1, 24))
     _bound(values)
-    return load_config(_nested(values), environ={})
+    tables: dict[str, Any] = {}
+    for key, value in values.items():
+        *path, name = key.split(".")
+        table = tables
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    return load_config(tables, environ={})
+
+
+def _bound(values: dict[str, Any]) -> None:
+    """Make rewards smaller where the largest would be too large, and deadlines shorter that are after year 9999."""
+    required, work = (
+        distribution.get("value", distribution.get("high"))
+        for distribution in (values["world.dist.required_prestige"], values["world.dist.required_qty"])
+    )
+    levels = max(required, *values["world.market_prestige_ladder"], 1) - 1  # above the first, at most
+    growth = (1 + values["world.reward_prestige_scale"] * levels) * (1 + values["world.trust_gated_reward_boost"] * 4)
+    rewards = values["world.dist.reward_funds_cents"]
+    rewards |= {name: min(rewards[name], math.floor(10**11 / growth)) for name in rewards.keys() & set(KNOB_PARAMETERS)}
+    work = max(values["world.min_task_qty"], work * (1 + values["world.prestige_qty_scale"] * levels))
+    least = len(DOMAINS) * work / 10**6  # days
+    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], least)
 
 
 @st.composite
@@ -259,8 +249,13 @@ def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR091
     match kind.type:
         case "int":
             return st.one_of(*words, st.integers(int(kind.low), int(kind.high)))
+        case "float" if kind.decimals is None:
+            low, high = float(kind.low), float(kind.high)
+            return st.one_of(*words, st.floats(low, high, exclude_min=kind.above, exclude_max=kind.below))
         case "float":
-            return st.one_of(*words, _floats(kind))
+            step = 10 ** (kind.decimals or 0)
+            first, last = math.ceil(kind.low * step) + kind.above, math.floor(kind.high * step) - kind.below
+            return st.one_of(*words, st.integers(first, last).map(lambda steps: steps / step))
         case "text":
             letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
             return st.text(letters, min_size=int(kind.low), max_size=int(kind.high))
@@ -275,42 +270,6 @@ def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR091
             one = attrs.evolve(kind, type=kind.element)
             few = st.lists(_setting_values(one), max_size=min(kind.longest, 12), unique=kind.ascending)
             return few.map(sorted) if kind.ascending else few
-
-
-def _floats(kind: ConfigKind) -> st.SearchStrategy[float]:
-    if kind.decimals is None:
-        return st.floats(float(kind.low), float(kind.high), exclude_min=kind.above, exclude_max=kind.below)
-    step = 10**kind.decimals
-    first = math.ceil(kind.low * step) + kind.above
-    last = math.floor(kind.high * step) - kind.below
-    return st.integers(first, last).map(lambda steps: steps / step)
-
-
-def _bound(values: dict[str, Any]) -> None:
-    """Make rewards smaller where the largest would be too large, and deadlines shorter that are after year 9999."""
-    required, work = (
-        distribution.get("value", distribution.get("high"))
-        for distribution in (values["world.dist.required_prestige"], values["world.dist.required_qty"])
-    )
-    levels = max(required, *values["world.market_prestige_ladder"], 1) - 1  # above the first, at most
-    growth = (1 + values["world.reward_prestige_scale"] * levels) * (1 + values["world.trust_gated_reward_boost"] * 4)
-    rewards = values["world.dist.reward_funds_cents"]
-    rewards |= {name: min(rewards[name], math.floor(10**11 / growth)) for name in rewards.keys() & set(KNOB_PARAMETERS)}
-    work = max(values["world.min_task_qty"], work * (1 + values["world.prestige_qty_scale"] * levels))
-    least = len(DOMAINS) * work / 10**6  # days
-    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], least)
-
-
-def _nested(values: dict[str, Any]) -> dict[str, Any]:
-    """Return nested tables for values by dotted key."""
-    tables: dict[str, Any] = {}
-    for key, value in values.items():
-        *path, name = key.split(".")
-        table = tables
-        for part in path:
-            table = table.setdefault(part, {})
-        table[name] = value
-    return tables
 
 
 # ---- states that differ only in what an agent must not see
@@ -339,13 +298,18 @@ def with_other_hidden_fields(draw: st.DrawFn, state: State) -> State:
         draw: Given by Hypothesis.
         state: The state to start from.
     """
+    loyalties, multipliers = st.integers(-1_000, 1_000), st.integers(700, 2_500)
+    clients = tuple(
+        evolve(client, loyalty_milli=draw(loyalties), reward_multiplier_milli=draw(multipliers))
+        for client in state.clients
+    )
     return evolve(
         state,
         run_seed=draw(st.integers(0, 2**63)),
         slot_accepts=tuple(draw(st.integers(0, 5)) for _ in state.slot_accepts),
-        clients=tuple(draw(_other_client(client)) for client in state.clients),
-        tasks=tuple(draw(_other_forecasts(state, task)) for task in state.tasks),
-        employees=state.employees if state.config.world.skill_rates_visible else draw(_other_staff(state)),
+        clients=clients,
+        tasks=_other_forecasts(draw, state),
+        employees=state.employees if state.config.world.skill_rates_visible else _other_staff(draw, state),
     )
 
 
@@ -355,8 +319,7 @@ def with_other_rates(draw: st.DrawFn, state: State) -> State:
 
     An agent may see the difference only where ``skill_rates_visible`` is true.
     """
-    tasks = tuple(draw(_other_forecasts(state, task)) for task in state.tasks)
-    return evolve(state, employees=draw(_other_staff(state)), tasks=tasks)
+    return evolve(state, employees=_other_staff(draw, state), tasks=_other_forecasts(draw, state))
 
 
 def reshuffled_clients(state: State) -> st.SearchStrategy[State]:
@@ -364,22 +327,13 @@ def reshuffled_clients(state: State) -> st.SearchStrategy[State]:
     return st.permutations(state.clients).map(lambda clients: evolve(state, clients=tuple(clients)))
 
 
-@st.composite
 def _other_staff(draw: st.DrawFn, state: State) -> tuple[Employee, ...]:
-    return tuple(
-        evolve(employee, rates_e4=tuple(draw(_RATES) for _ in employee.rates_e4)) for employee in state.employees
-    )
+    return tuple(evolve(one, rates_e4=tuple(draw(_RATES) for _ in one.rates_e4)) for one in state.employees)
 
 
-@st.composite
-def _other_client(draw: st.DrawFn, client: Client) -> Client:
-    loyalty, multiplier = draw(st.integers(-1_000, 1_000)), draw(st.integers(700, 2_500))
-    return evolve(client, loyalty_milli=loyalty, reward_multiplier_milli=multiplier)
-
-
-@st.composite
-def _other_forecasts(draw: st.DrawFn, state: State, task: Task) -> Task:
-    if task.status != "active":
-        return task
+def _other_forecasts(draw: st.DrawFn, state: State) -> tuple[Task, ...]:
     later = st.none() | st.integers(state.now_us + 1, state.calendar.horizon_us)
-    return evolve(task, completion_us=draw(later), milestone_us=draw(later))
+    return tuple(
+        evolve(task, completion_us=draw(later), milestone_us=draw(later)) if task.status == "active" else task
+        for task in state.tasks
+    )

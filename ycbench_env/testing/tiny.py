@@ -27,7 +27,7 @@ from ycbench_env.transition import transition
 from ycbench_env.types.command import AcceptTask, AssignTask, Command, DispatchTask
 from ycbench_env.types.state import Calendar, Client, Employee, MarketTask, State
 from ycbench_env.units import EPOCH
-from ycbench_env.vocabulary import DOMAINS
+from ycbench_env.vocabulary import DOMAINS, TIERS
 
 LOYAL: Final = "Nexus AI"
 """The tiny world's loyal client (loyalty 1.0)."""
@@ -36,6 +36,14 @@ ADVERSARIAL: Final = "Vertex Labs"
 """The tiny world's adversarial client: at loyalty -1.0 work is 1 + max(3, 1.0 x 1.0) = 4 times what was listed."""
 
 _TIER: Final = {"min_cents": 100_000, "max_cents": 100_000, "rate_min": 10.0, "rate_max": 10.0}
+_DRAWS: Final = {
+    "required_prestige": 1,
+    "reward_funds_cents": 1_000_000,
+    "domain_count": 1,
+    "required_qty": 200,
+    "reward_prestige_delta": 0.1,
+    "skill_boost": 0.0,
+}
 _WORLD: Final[dict[str, object]] = {
     "num_employees": 2,
     "initial_funds_cents": 10_000_000,
@@ -55,17 +63,8 @@ _WORLD: Final[dict[str, object]] = {
     "trust_gating_fraction": 0.0,
     "deadline_qty_per_day": 100.0,
     "deadline_min_biz_days": 1,
-    "dist": {
-        "required_prestige": {"type": "constant", "value": 1},
-        "reward_funds_cents": {"type": "constant", "value": 1_000_000},
-        "domain_count": {"type": "constant", "value": 1},
-        "required_qty": {"type": "constant", "value": 200},
-        "reward_prestige_delta": {"type": "constant", "value": 0.1},
-        "skill_boost": {"type": "constant", "value": 0.0},
-    },
-    "salary_junior": _TIER,
-    "salary_mid": _TIER,
-    "salary_senior": _TIER,
+    "dist": {name: {"type": "constant", "value": value} for name, value in _DRAWS.items()},
+    **{f"salary_{tier}": _TIER for tier in TIERS},
 }
 
 
@@ -97,8 +96,7 @@ def tiny_employee(
     number: int, rate: float | Sequence[float] = 10.0, *, tier: str = "junior", salary_cents: int = 100_000
 ) -> Employee:
     """Returns ``Emp_<number>`` with a rate in units an hour, for all domains or one for each."""
-    rates = [rate] * len(DOMAINS) if isinstance(rate, int | float) else rate
-    return Employee(number, tier, salary_cents, tuple(round(one * 10_000) for one in rates))
+    return Employee(number, tier, salary_cents, tuple(round(one * 10_000) for one in _for_each_domain(rate)))
 
 
 def tiny_client(
@@ -126,18 +124,9 @@ def tiny_task(  # noqa: PLR0913 -- what a task has
     required; ``delta`` is the prestige that success brings, ``boost`` the share by which it raises rates.
     """
     units = {"research": work} if isinstance(work, int) else work
-    return MarketTask(
-        number=number,
-        copy=1,
-        client_name=client,
-        required_prestige=prestige,
-        required_trust=trust,
-        domains=tuple(DOMAINS.index(domain) for domain in units),
-        quantities=tuple(units.values()),
-        reward_cents=reward_cents,
-        prestige_delta_milli=round(delta * 1000),
-        skill_boost_e4=round(boost * 10_000),
-    )
+    domains = tuple(DOMAINS.index(domain) for domain in units)
+    figures = reward_cents, round(delta * 1000), round(boost * 10_000)
+    return MarketTask(number, 1, client, prestige, trust, domains, tuple(units.values()), *figures)
 
 
 def tiny_state(  # noqa: PLR0913 -- what a world has
@@ -169,8 +158,7 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
     """
     config = tiny_config() if config is None else config
     calendar = Calendar.from_config(config)
-    level = config.world.initial_prestige_level if prestige is None else prestige
-    levels = [level] * len(DOMAINS) if isinstance(level, int | float) else level
+    levels = _for_each_domain(config.world.initial_prestige_level if prestige is None else prestige)
     if clients is None:
         clients = (tiny_client(), tiny_client(ADVERSARIAL, loyalty=-1.0)) if config.world.num_clients else ()
     if market is None:
@@ -195,12 +183,12 @@ def tiny_state(  # noqa: PLR0913 -- what a world has
     )
 
 
-def carried_out(state: State, *commands: Command) -> State:
-    """Returns the state after commands none of which may be refused.
+def _for_each_domain(value: float | Sequence[float]) -> Sequence[float]:
+    return [value] * len(DOMAINS) if isinstance(value, int | float) else value
 
-    Raises:
-        ValueError: A command was refused; the message shows it and the reason.
-    """
+
+def carried_out(state: State, *commands: Command) -> State:
+    """Returns the state after commands; ValueError, with the reason, when one is refused."""
     for command in commands:
         outcome = transition(state, command)
         if outcome.refusal is not None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import attrs
 import pytest
+from world_proofs import check_start
 
 from ycbench_env.testing import check_state, check_turn, tiny_config, tiny_state
-from ycbench_env.testing.invariants import check_start
 from ycbench_env.testing.tiny import ADVERSARIAL, LOYAL, started, tiny_client, tiny_employee, tiny_task
 from ycbench_env.transition import transition
 from ycbench_env.types.command import Resume
