@@ -742,15 +742,14 @@ def check_kept_figures(state: State) -> None:
 
 def _check_rates(state: State) -> None:
     """Checks the rates that active tasks keep; they depend on the staff and on all active tasks, so no task knows."""
-    draft = Draft.of(state)
-    load = draft.load()
+    rates_of = Draft(state).team_rates()
     for index in state.active_indices:
         task = state.tasks[index]
         rates = task.rates
         if task.done_e4 == task.required_e4:  # due now; bankruptcy may come before it, and its rates count no more
             continue
         if rates is not None and rates.staff is state.employees:
-            require(rates == draft.rates(task, load), f"state.tasks[{index}] keeps outdated rates")
+            require(rates == rates_of(task), f"state.tasks[{index}] keeps outdated rates")
 
 
 def _rebuilt(value: object) -> Any:  # noqa: ANN401 -- any value of a state

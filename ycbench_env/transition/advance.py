@@ -5,7 +5,6 @@ Source: Y-5.3, Y-5.4, Y-5.5, Y-6, K-2.3 to K-2.5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import repeat
 
 from ycbench_env.rules.clock import business_us_between, until_midnight_us_between
@@ -32,33 +31,31 @@ def advance(state: State) -> Outcome:
     """
     if state.terminal_reason is not None:
         return Outcome(state)
-    draft = Draft.of(state)
-    while _passed_a_payroll(draft):
-        pass
+    draft = Draft(state)
+    passes_payrolls = not state.config.world.resume_stops_at_payroll
+    while True:
+        target_us, payroll = _next_stop(draft)
+        first = None if payroll else _first_due_completion(draft, target_us)
+        # Storing rounds, so every stop shows in later figures, a payroll's too. Only what the first to complete has
+        # done does not matter: it is complete before anybody looks.
+        _accrue(draft, target_us, [index for index in draft.active if index != first])
+        _decay(draft, target_us - draft.now_us)
+        draft.now_us = target_us
+        if payroll:
+            _charge_payroll(draft)
+            if passes_payrolls and draft.terminal_reason is None:
+                continue
+        else:
+            _process_due(draft)
+            if draft.terminal_reason is None and target_us >= state.calendar.horizon_us:
+                draft.events.append(HorizonEnd())
+                draft.terminal_reason = "horizon_end"
+        break
     after = draft.freeze()
     if state.config.world.refill_at == "completion":
         for index in draft.just_completed:
             after = refilled(after, draft.tasks[index])
     return Outcome(after, events=tuple(draft.events))
-
-
-def _passed_a_payroll(draft: Draft) -> bool:
-    """Move to the next stop and do what is due there; return whether it was a payroll past which time moves on.
-
-    Source: Y-5.3, K-2.4.
-    """
-    target_us, payroll = _next_stop(draft)
-    first = None if payroll else _first_due_completion(draft, target_us)
-    # Storing rounds, so every stop shows in later figures, a payroll's too. Only what the first to complete has done
-    # does not matter: it is complete before anybody looks.
-    _accrue(draft, target_us, [index for index in draft.active if index != first])
-    _decay(draft, target_us - draft.now_us)
-    draft.now_us = target_us
-    if not payroll:
-        _process_due(draft)
-        return False
-    _charge_payroll(draft)
-    return draft.terminal_reason is None and not draft.base.config.world.resume_stops_at_payroll
 
 
 def _next_stop(draft: Draft) -> tuple[int, bool]:
@@ -87,13 +84,13 @@ def _accrue(draft: Draft, until_us: int, indices: list[int]) -> None:
     worked_us = worked_between(draft.now_us, until_us, calendar.open_us, calendar.close_us)
     if worked_us == 0:  # a night or a weekend: the rates are not needed
         return
-    load = None
+    rates_of = None
     for index in indices:
         task = draft.tasks[index]
         rates = task.rates
         if rates is None or rates.staff is not draft.employees:  # a state that no transition made
-            load = load or draft.load()
-            rates = draft.rates(task, load)
+            rates_of = rates_of or draft.team_rates()
+            rates = rates_of(task)
         nums, den, _ = rates
         # All have one entry a domain; a comprehension here takes half as long again.
         done_e4 = tuple(map(accrued, task.done_e4, task.required_e4, nums, repeat(den), repeat(worked_us)))
@@ -126,10 +123,6 @@ def _charge_payroll(draft: Draft) -> None:
     draft.funds_cents += sum([row.amount_cents for row in rows])
     draft.payrolls_charged += 1
     draft.events.append(PayrollPaid(draft.funds_cents))
-    _end_if_bankrupt(draft)
-
-
-def _end_if_bankrupt(draft: Draft) -> None:
     if draft.funds_cents < 0:
         draft.terminal_reason = "bankruptcy"
 
@@ -138,7 +131,8 @@ def _process_due(draft: Draft) -> None:
     """Process what is due now, one event after another, until nothing is or the episode ends. Source: Y-5.3 step 4.
 
     After each event the forecasts of all active tasks are remade (Y-5.2). From the second event of an instant on, this
-    changes only those of tasks whose staff has another load or other skills now.
+    changes only those of tasks whose staff has another load or other skills now. What becomes due comes in the same
+    order: completions first.
     """
     remade = False
     while draft.terminal_reason is None:
@@ -149,14 +143,14 @@ def _process_due(draft: Draft) -> None:
         else:
             index = _first_due_milestone(draft)
             if index is None:
-                break
-            _report_milestone(draft, index)
-            changed = [index] if draft.tasks[index].status == "active" else []
+                return
+            task = draft.tasks[index]
+            num, den = draft.base.config.world.milestone_ratios[task.milestones_reported]
+            draft.events.append(MilestoneReached(task.task_id, 100 * num // den))
+            draft.tasks[index] = evolve(task, milestones_reported=task.milestones_reported + 1, milestone_us=None)
+            changed = [index] if task.status == "active" else []
         draft.reforecast(changed if remade else draft.active)
-        remade = True  # and from the top: what became due comes in the same order, completions first
-    if draft.terminal_reason is None and draft.now_us >= draft.base.calendar.horizon_us:
-        draft.events.append(HorizonEnd())
-        draft.terminal_reason = "horizon_end"
+        remade = True
 
 
 def _first_due_completion(draft: Draft, now_us: int) -> int | None:
@@ -178,18 +172,10 @@ def _first_due_milestone(draft: Draft) -> int | None:
     return None
 
 
-def _report_milestone(draft: Draft, index: int) -> None:
-    task = draft.tasks[index]
-    num, den = draft.base.config.world.milestone_ratios[task.milestones_reported]
-    draft.events.append(MilestoneReached(task.task_id, 100 * num // den))
-    draft.tasks[index] = evolve(task, milestones_reported=task.milestones_reported + 1, milestone_us=None)
-
-
 def _complete(draft: Draft, index: int) -> None:
     """Complete a task, as a success when its deadline is not past. Source: Y-5.5."""
-    task = draft.tasks[index]
+    world, task = draft.base.config.world, draft.tasks[index]
     success = draft.now_us <= task.deadline_us
-    draft.active.remove(index)
     draft.just_completed.append(index)
     # A milestone that is due now is still reported, after the completions; later ones never are.
     still_due = task.milestone_us is not None and task.milestone_us <= draft.now_us
@@ -207,12 +193,21 @@ def _complete(draft: Draft, index: int) -> None:
         draft.book("task_reward", task.offer.reward_cents, task.task_id)
         bump_cents = _reward_team(draft, task)
     else:
-        penalty = failure_penalty(task.offer.reward_cents, draft.base.config.world.penalty_fail_funds_pct)
+        penalty = failure_penalty(task.offer.reward_cents, world.penalty_fail_funds_pct)
         if penalty:  # a booking of nothing would be a row in the ledger
             draft.book("task_fail_penalty", -penalty, task.task_id)
-    _settle_prestige(draft, task, success=success)
+    delta = task.offer.prestige_delta_milli
+    num, den = world.penalty_fail_multiplier_ratio
+    for domain in task.offer.domains:
+        level = draft.prestige_milli[domain]
+        draft.prestige_milli[domain] = (
+            prestige_after_success(level, delta, world.prestige_max_milli)
+            if success
+            else prestige_after_loss(level, delta, num, den, world.prestige_min_milli)
+        )
     trust_delta = _settle_trust(draft, task, success=success)
-    _end_if_bankrupt(draft)
+    if draft.funds_cents < 0:
+        draft.terminal_reason = "bankruptcy"
     draft.events.append(
         TaskCompleted(
             task_id=task.task_id,
@@ -227,19 +222,6 @@ def _complete(draft: Draft, index: int) -> None:
             bankrupt=draft.funds_cents < 0,
         )
     )
-
-
-def _settle_prestige(draft: Draft, task: Task, *, success: bool) -> None:
-    """Raise or lower prestige in the domains of a completed task. Source: Y-5.5."""
-    world, delta = draft.base.config.world, task.offer.prestige_delta_milli
-    num, den = world.penalty_fail_multiplier_ratio
-    for domain in task.offer.domains:
-        level = draft.prestige_milli[domain]
-        draft.prestige_milli[domain] = (
-            prestige_after_success(level, delta, world.prestige_max_milli)
-            if success
-            else prestige_after_loss(level, delta, num, den, world.prestige_min_milli)
-        )
 
 
 def _reward_team(draft: Draft, task: Task) -> int:
@@ -267,24 +249,18 @@ def _raised_rates(draft: Draft, task: Task) -> dict[int, tuple[int, ...]]:
     if boost_e4 <= 0:
         return {}
     world = draft.base.config.world
-    cap_e4 = world.skill_rate_max_e4
+    staff, size, cap_e4 = draft.employees, world.team_size, world.skill_rate_max_e4
     raised: dict[int, tuple[int, ...]] = {}
     for domain in task.offer.domains:
-        for place in _best_places(draft, task.places, domain, world.team_size):
+        best = task.places
+        if len(best) > size:  # rates are negative here, so the best come first; of equal ones the lower number
+            best = [place for _, place in sorted([(-staff[place].rates_e4[domain], place) for place in best])[:size]]
+        for place in best:
             # A domain before this one may have raised the same employee.
-            rates = list(raised.get(place, draft.employees[place].rates_e4))
+            rates = list(raised.get(place, staff[place].rates_e4))
             rates[domain] = boosted_rate(rates[domain], boost_e4, cap_e4)
             raised[place] = tuple(rates)
     return raised
-
-
-def _best_places(draft: Draft, places: tuple[int, ...], domain: int, count: int) -> Sequence[int]:
-    """Return the places of the best in a domain; of equal ones the lower number comes first."""
-    if len(places) <= count:
-        return places
-    # Rates are negative here, so the best come first.
-    ranked = sorted([(-draft.employees[place].rates_e4[domain], place) for place in places])
-    return [place for _, place in ranked[:count]]
 
 
 def _settle_trust(draft: Draft, task: Task, *, success: bool) -> int:

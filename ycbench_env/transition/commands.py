@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Final, get_args
 
-from ycbench_env.config import WorldConfig
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
 from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
@@ -14,13 +13,13 @@ from ycbench_env.transition.draft import Draft
 from ycbench_env.transition.market import market_without, offered_again, refilled
 from ycbench_env.types.command import AcceptTask, AssignTask, CancelTask, Command, DispatchTask, InspectTask, Resume
 from ycbench_env.types.event import Outcome
-from ycbench_env.types.state import Assignment, Client, MarketTask, State, Task, evolve
+from ycbench_env.types.state import Assignment, MarketTask, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS
 
-_COMMANDS = get_args(Command)
-_OPEN_STATUSES = ("planned", "active")
-_SHOWN_NAMES = 12  # employees that a refusal lists by name
-_SHOWN = 60  # characters of an agent's text that a refusal repeats
+_COMMANDS: Final = get_args(Command)
+_OPEN_STATUSES: Final = ("planned", "active")
+_SHOWN_NAMES: Final = 12  # employees that a refusal lists by name
+_SHOWN: Final = 60  # characters of an agent's text that a refusal repeats
 
 
 def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a line a command
@@ -31,6 +30,9 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
     Args:
         state: The present state.
         command: A parsed command.
+
+    Raises:
+        TypeError: It is no command: a mistake of the calling program.
 
     Source: Y-4, Y-5.7.
     """
@@ -51,10 +53,13 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
                     state, "no active task, so there is nothing to wait for; accept, assign and dispatch one first"
                 )
             return advance(state)
-        case InspectTask():
-            return _inspect(state, command.task_id)
+        case InspectTask(task_id) if state.task_index(task_id) is None and state.market_slot(task_id) is None:
+            return Outcome(state, _unknown(task_id))
+        case _ if isinstance(command, _COMMANDS):  # a question: the observation answers it
+            return Outcome(state)
         case _:
-            return _asked(state, command)
+            msg = f"command: got {type(command).__name__}, expected a Command such as Resume(); for text use play_turn"
+            raise TypeError(msg)
 
 
 def refusal_after_end(state: State) -> str:
@@ -62,16 +67,7 @@ def refusal_after_end(state: State) -> str:
     return f"the episode is over ({state.end_reason}); only reset starts a new one"
 
 
-def _asked(state: State, command: object) -> Outcome:
-    """Leave the state as it is: a question is answered by the observation.
-
-    Raises:
-        TypeError: It is no command at all: a mistake of the calling program.
-    """
-    if not isinstance(command, _COMMANDS):
-        msg = f"command: got {type(command).__name__}, expected a Command such as Resume(); for text use play_turn"
-        raise TypeError(msg)
-    return Outcome(state)
+# ---- accept
 
 
 def _accept(state: State, task_id: str) -> Outcome:
@@ -81,9 +77,11 @@ def _accept(state: State, task_id: str) -> Outcome:
     """
     slot = state.market_slot(task_id)
     if slot is None:
-        return Outcome(state, _not_on_market(state, task_id))
+        if state.task_index(task_id) is not None:
+            return Outcome(state, f"{task_id} is already accepted")
+        return Outcome(state, f"no task {shown(task_id, _SHOWN)} on the market; see market browse for the ids")
     offer = state.market[slot]
-    refusal = _gate_refusal(state, offer) or _room_refusal(state)
+    refusal = _refusal(state, offer)
     if refusal is not None:
         return Outcome(state, refusal)
     return Outcome(
@@ -98,24 +96,47 @@ def _accept(state: State, task_id: str) -> Outcome:
     )
 
 
+def _refusal(state: State, offer: MarketTask) -> str | None:
+    """Return why a listed task cannot be accepted now, None when it can. Source: Y-4.1, X-1, K-2.1."""
+    world, needed, counted = state.config.world, offer.required_prestige, state.counted_prestige_milli
+    low = [domain for domain in sorted(offer.domains) if counted[domain] < needed * 1000]
+    if low:
+        any_will_do = world.prestige_gate == "highest"
+        listed = range(len(DOMAINS)) if any_will_do else low
+        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in listed)
+        where = " in any one domain" if any_will_do else ""
+        return f"{offer.task_id} requires prestige {needed}{where}; got {levels}"
+    client = state.client_of(offer)
+    trust = 0 if client is None else client.trust_milli
+    if trust < offer.required_trust * 1000:
+        return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
+    most = world.max_open_tasks
+    if most is None:  # as published; then nobody need count
+        return None
+    held = sum([state.status_counts[status] for status in _OPEN_STATUSES])
+    if has_room(held, most):
+        return None
+    tasks = f"{held} {'task is' if held == 1 else 'tasks are'} planned or active"
+    return f"{tasks}, and no more than {most} may be; dispatch and finish one, or give one up with task cancel"
+
+
 def _planned(state: State, offer: MarketTask) -> Task:
     """Return an offer as a planned task with its real work and its deadline. Source: Y-4.1, K-2.1."""
-    world = state.config.world
-    client = state.client_of(offer)
-    quantities = _agreed_quantities(world, offer, client)
+    world, client = state.config.world, state.client_of(offer)
+    least, quantities = world.min_task_qty, list(offer.quantities)
+    adversarial = client is not None and client.is_adversarial
+    if client is None:
+        quantities = [max(least, quantity) for quantity in quantities]
+    elif not adversarial:
+        saved, trust, trust_max = world.trust_work_reduction_max, client.trust_milli, world.trust_max
+        quantities = [reduced_quantity(quantity, saved, trust, trust_max, least) for quantity in quantities]
     basis = max(quantities) if world.deadline_basis == "largest" else sum(quantities)
     days = deadline_days(basis, world.deadline_qty_per_day, world.deadline_min_biz_days)
     work_us = days * (world.workday_end_hour - world.workday_start_hour) * HOUR_US
-    if client is not None and client.is_adversarial:  # after the deadline is set: that is the trap
+    if client is not None and adversarial:  # after the deadline is set: that is the trap
+        severity, passes = world.loyalty_severity, world.adversarial_inflation_passes
         quantities = [
-            inflated_quantity(
-                quantity,
-                world.loyalty_severity,
-                client.loyalty_milli,
-                world.adversarial_inflation_passes,
-                world.min_task_qty,
-            )
-            for quantity in quantities
+            inflated_quantity(quantity, severity, client.loyalty_milli, passes, least) for quantity in quantities
         ]
     return Task(
         offer=offer,
@@ -127,49 +148,24 @@ def _planned(state: State, offer: MarketTask) -> Task:
     )
 
 
-def _agreed_quantities(world: WorldConfig, offer: MarketTask, client: Client | None) -> list[int]:
-    """Return the work that makes the deadline: what was offered, less what trust saves. Source: Y-4.1, K-2.1."""
-    if client is None:
-        return [max(world.min_task_qty, quantity) for quantity in offer.quantities]
-    if client.is_adversarial:
-        return list(offer.quantities)
-    return [
-        reduced_quantity(
-            quantity, world.trust_work_reduction_max, client.trust_milli, world.trust_max, world.min_task_qty
-        )
-        for quantity in offer.quantities
-    ]
+# ---- own tasks
 
 
-def _gate_refusal(state: State, offer: MarketTask) -> str | None:
-    """Return why a listed task cannot be accepted now, None when it can. Source: Y-4.1, K-2.1."""
-    needed = offer.required_prestige
-    counted = state.counted_prestige_milli
-    low = [domain for domain in sorted(offer.domains) if counted[domain] < needed * 1000]
-    if low:
-        any_will_do = state.config.world.prestige_gate == "highest"
-        listed = range(len(DOMAINS)) if any_will_do else low
-        levels = ", ".join(f"{DOMAINS[domain]} {state.prestige_milli[domain] / 1000}" for domain in listed)
-        where = " in any one domain" if any_will_do else ""
-        return f"{offer.task_id} requires prestige {needed}{where}; got {levels}"
-    client = state.client_of(offer)
-    trust = 0 if client is None else client.trust_milli
-    if trust < offer.required_trust * 1000:
-        return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
-    return None
+def _own_task(state: State, task_id: str, statuses: tuple[str, ...], verb: str) -> tuple[int | None, str]:
+    """Return the place of an own task in one of the statuses, or None and why it cannot be ``verb``."""
+    index = state.task_index(task_id)
+    if index is not None:
+        status = state.tasks[index].status
+        if status in statuses:
+            return index, ""
+        return None, f"{task_id} is {status}; only a {' or '.join(statuses)} task can be {verb}"
+    if state.market_slot(task_id) is not None:
+        return None, f"{task_id} is on the market; first: task accept --task-id {task_id}"
+    return None, _unknown(task_id)
 
 
-def _room_refusal(state: State) -> str | None:
-    """Return why no task at all can be accepted now, None when one can. Source: X-1."""
-    most = state.config.world.max_open_tasks
-    if most is None:  # as published; then nobody need count
-        return None
-    counts = state.status_counts
-    number = sum(counts[status] for status in _OPEN_STATUSES)
-    if has_room(number, most):
-        return None
-    held = f"{number} {'task is' if number == 1 else 'tasks are'} planned or active"
-    return f"{held}, and no more than {most} may be; dispatch and finish one, or give one up with task cancel"
+def _unknown(task_id: str) -> str:
+    return f"no task {shown(task_id, _SHOWN)}; see task list and market browse for the ids"
 
 
 def _assign(state: State, command: AssignTask) -> Outcome:
@@ -183,7 +179,7 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     numbers = {employee.name: employee.number for employee in state.employees}
     unknown = [name for name in command.names if name not in numbers]
     if unknown:
-        names = ", ".join(_shown(name) for name in unknown[:5])
+        names = ", ".join(shown(name, _SHOWN) for name in unknown[:5])
         staff = list(numbers)
         known = ", ".join(staff) if len(staff) <= _SHOWN_NAMES else f"{staff[0]} to {staff[-1]}"
         several = "; --employee-id takes one, --employees several" if "," in (command.employee_id or "") else ""
@@ -198,7 +194,7 @@ def _assign(state: State, command: AssignTask) -> Outcome:
     joined = [Assignment(number, state.now_us) for number in named - before]
     if not joined and task.status == "planned":  # on an active one, forecasts are remade all the same
         return Outcome(state)
-    draft = Draft.of(state)
+    draft = Draft(state)
     team = sorted([*task.team, *joined], key=lambda member: member.employee)
     draft.tasks[index] = evolve(task, team=tuple(team))
     if task.status == "active":
@@ -216,8 +212,8 @@ def _dispatch(state: State, task_id: str) -> Outcome:
         return Outcome(
             state, f"{task.task_id} has nobody assigned; first: task assign --task-id {task.task_id} --employees Emp_1"
         )
-    draft = Draft.of(state)
-    draft.activate(index)
+    draft = Draft(state)
+    draft.change_status(index, "active")
     draft.reforecast(draft.active_sharing(task.places))
     after = draft.freeze()
     return Outcome(refilled(after, task) if state.config.world.refill_at == "dispatch" else after)
@@ -229,11 +225,9 @@ def _cancel(state: State, task_id: str) -> Outcome:
     if index is None:
         return Outcome(state, refusal)
     world = state.config.world
-    draft = Draft.of(state)
+    draft = Draft(state)
     task = state.tasks[index]
     draft.change_status(index, "cancelled", completion_us=None, milestone_us=None)
-    if task.status == "active":
-        draft.active.remove(index)
     num, den = world.penalty_cancel_multiplier_ratio
     for domain in task.offer.domains:
         draft.prestige_milli[domain] = prestige_after_loss(
@@ -245,34 +239,3 @@ def _cancel(state: State, task_id: str) -> Outcome:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
     draft.reforecast(draft.active_sharing(task.places))
     return Outcome(offered_again(draft.freeze(), task))
-
-
-def _inspect(state: State, task_id: str) -> Outcome:
-    """Refuse a question about a task that is neither listed nor accepted."""
-    if state.task_index(task_id) is None and state.market_slot(task_id) is None:
-        return Outcome(state, f"no task {_shown(task_id)}; see task list and market browse for the ids")
-    return Outcome(state)
-
-
-def _own_task(state: State, task_id: str, statuses: tuple[str, ...], verb: str) -> tuple[int | None, str]:
-    """Return the place of an own task in one of the statuses, or None and why it cannot be ``verb``."""
-    index = state.task_index(task_id)
-    if index is not None:
-        status = state.tasks[index].status
-        if status in statuses:
-            return index, ""
-        return None, f"{task_id} is {status}; only a {' or '.join(statuses)} task can be {verb}"
-    if state.market_slot(task_id) is not None:
-        return None, f"{task_id} is on the market; first: task accept --task-id {task_id}"
-    return None, f"no task {_shown(task_id)}; see task list and market browse for the ids"
-
-
-def _not_on_market(state: State, task_id: str) -> str:
-    if state.task_index(task_id) is not None:
-        return f"{task_id} is already accepted"
-    return f"no task {_shown(task_id)} on the market; see market browse for the ids"
-
-
-def _shown(text: str) -> str:
-    """Return an agent's text quoted and cut, for a refusal."""
-    return shown(text, _SHOWN)  # no repr: what it escapes depends on the version of Python

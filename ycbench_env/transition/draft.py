@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Collection
-from typing import NamedTuple
-
-import attrs
+from collections.abc import Callable, Collection
 
 from ycbench_env.rules.clock import add_business
 from ycbench_env.rules.number import Ratio
 from ycbench_env.rules.work import common_share, completion_work, milestone_work, team_rate
 from ycbench_env.types.event import Event
-from ycbench_env.types.state import Employee, LedgerEntry, State, Task, TeamRates, evolve
+from ycbench_env.types.state import LedgerEntry, State, Task, TeamRates, evolve
 
 
-class Load(NamedTuple):
-    """How busy the staff is, and the rates that were found at this load, by places and domains.
-
-    Agents keep the same team on several tasks, so rates are asked for again and again.
-    """
-
-    tasks_each: list[int]
-    rates: dict[tuple[tuple[int, ...], tuple[int, ...]], TeamRates]
-
-
-@attrs.define
 class Draft:
     """Mutable copy of what time and commands change in a state.
 
@@ -33,40 +19,21 @@ class Draft:
     since the draft was made; ``bookings`` and ``events`` collect what happens.
     """
 
-    base: State
-    now_us: int
-    funds_cents: int
-    payrolls_charged: int
-    terminal_reason: str | None
-    prestige_milli: list[int]
-    employees: tuple[Employee, ...]
-    trust_milli: list[int]
-    tasks: list[Task]
-    status_counts: dict[str, int]
-    active: list[int]
-    just_completed: list[int]
-    bookings: list[LedgerEntry]
-    events: list[Event]
-
-    @classmethod
-    def of(cls, state: State) -> Draft:
-        """Return a draft that equals a state."""
-        return cls(
-            base=state,
-            now_us=state.now_us,
-            funds_cents=state.funds_cents,
-            payrolls_charged=state.payrolls_charged,
-            terminal_reason=state.terminal_reason,
-            prestige_milli=list(state.prestige_milli),
-            employees=state.employees,
-            trust_milli=list(state.trust_milli),
-            tasks=list(state.tasks),
-            status_counts=state.status_counts.copy(),
-            active=list(state.active_indices),
-            just_completed=[],
-            bookings=[],
-            events=[],
-        )
+    def __init__(self, state: State) -> None:
+        self.base = state
+        self.now_us = state.now_us
+        self.funds_cents = state.funds_cents
+        self.payrolls_charged = state.payrolls_charged
+        self.terminal_reason = state.terminal_reason
+        self.prestige_milli = list(state.prestige_milli)
+        self.employees = state.employees
+        self.trust_milli = list(state.trust_milli)
+        self.tasks = list(state.tasks)
+        self.status_counts = state.status_counts.copy()
+        self.active = list(state.active_indices)
+        self.just_completed: list[int] = []
+        self.bookings: list[LedgerEntry] = []
+        self.events: list[Event] = []
 
     def freeze(self) -> State:
         """Return the state that this draft describes."""
@@ -95,59 +62,57 @@ class Draft:
         )
 
     def change_status(self, index: int, status: str, **changes: object) -> None:
-        """Give a task another status, and what changes with it."""
+        """Give a task another status, and what changes with it; whoever makes one active forecasts it."""
         task = self.tasks[index]
         self.status_counts[task.status] -= 1
         self.status_counts[status] += 1
         self.tasks[index] = evolve(task, status=status, **changes)
-
-    def activate(self, index: int) -> None:
-        """Make a planned task active; its forecasts are still to be made."""
-        self.change_status(index, "active")
-        insort(self.active, index)  # by acceptance, not by dispatch: that order decides between equals
+        if task.status == "active":
+            self.active.remove(index)
+        elif status == "active":
+            insort(self.active, index)  # by acceptance, not by dispatch: that order decides between equals
 
     def active_sharing(self, places: Collection[int]) -> list[int]:
         """Return the places of active tasks that have someone on their team who stands at one of these in the staff."""
         shared = set(places)
         return [index for index in self.active if not shared.isdisjoint(self.tasks[index].places)]
 
-    def load(self) -> Load:
-        """Return on how many active tasks each employee is, by number - 1; good while skills stay. Source: Y-5.1."""
-        tasks_each = [0] * len(self.employees)
+    def team_rates(self) -> Callable[[Task], TeamRates]:
+        """Return a look-up of tasks' rates, which is good while skills and active tasks stay. Source: Y-5.1."""
+        employees, team_size = self.employees, self.base.config.world.team_size
+        tasks_each = [0] * len(employees)
         for index in self.active:
             for place in self.tasks[index].places:
                 tasks_each[place] += 1
-        return Load(tasks_each, {})
+        found: dict[tuple[tuple[int, ...], tuple[int, ...]], TeamRates] = {}
 
-    def rates(self, task: Task, load: Load) -> TeamRates:
-        """Return a task's rates at a load. Source: Y-5.1."""
-        case = (task.places, task.offer.domains)
-        rates = load.rates.get(case)
-        if rates is None:
-            rates = load.rates[case] = self._rates(*case, load.tasks_each)
-        return rates
+        def rates_of(task: Task) -> TeamRates:
+            places, domains = case = (task.places, task.offer.domains)
+            rates = found.get(case)  # agents keep the same team on several tasks
+            if rates is None:
+                shares = [tasks_each[place] for place in places]
+                common = common_share(shares)  # one denominator for all, so that rates stay whole numbers and exact
+                weights = [common // share for share in shares]
+                nums = [
+                    team_rate([employees[place].rates_e4[domain] for place in places], weights, team_size)
+                    for domain in domains
+                ]
+                rates = found[case] = TeamRates(tuple(nums), common, employees)
+            return rates
 
-    def _rates(self, places: tuple[int, ...], domains: tuple[int, ...], tasks_each: list[int]) -> TeamRates:
-        shares = [tasks_each[place] for place in places]
-        common = common_share(shares)  # one denominator for all, so that rates stay whole numbers and exact
-        weights = [common // share for share in shares]
-        employees, team_size = self.employees, self.base.config.world.team_size
-        nums = [
-            team_rate([employees[place].rates_e4[domain] for place in places], weights, team_size) for domain in domains
-        ]
-        return TeamRates(tuple(nums), common, employees)
+        return rates_of
 
     def reforecast(self, indices: Collection[int]) -> None:
         """Make the forecasts of these active tasks anew, from stored quantities. Source: Y-5.2."""
-        load = None
+        rates_of = None
         milestones = self.base.config.world.milestone_ratios
         for index in indices:
             task = self.tasks[index]
             is_made = task.milestones_reported == len(milestones) or task.milestone_us == self.now_us
             if is_made and task.completion_us == self.now_us and task.done_e4 == task.required_e4:
                 continue  # nothing is left, so it is due now whatever the rates are
-            load = load or self.load()
-            rates = self.rates(task, load)
+            rates_of = rates_of or self.team_rates()
+            rates = rates_of(task)
             nums, rate_den, _ = rates
             required, done = task.required_e4, task.done_e4
             milestone_us = None

@@ -248,6 +248,6 @@ def test_after_an_event_every_forecast_is_what_it_would_be_if_all_were_remade(
         outcome = resume(state)
         state = outcome.state
         if not isinstance(outcome.events[0], PayrollPaid):
-            remade = draft.Draft.of(state)
+            remade = draft.Draft(state)
             remade.reforecast(remade.active)
             assert remade.freeze() == state
