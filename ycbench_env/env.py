@@ -112,8 +112,14 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride] -- as above
         """Keep the record in a form that goes to JSON and back, whatever the configuration was given as."""
         if spec is not None and "config" in spec.kwargs:
+            source: Any = spec.kwargs["config"]
+            try:
+                # Text of a path; of a table a copy, since the caller may go on to change it.
+                source = json.loads(json.dumps(source, allow_nan=False, default=os.fspath))
+            except (TypeError, ValueError):  # a Config, or a table that holds a date
+                source = self.config.to_dict()
             spec = copy.copy(spec)
-            spec.kwargs = {**spec.kwargs, "config": _plain_source(spec.kwargs["config"], self.config)}
+            spec.kwargs = {**spec.kwargs, "config": source}
         self.__dict__["_spec"] = spec
 
     def reset(  # pyright: ignore[reportIncompatibleMethodOverride] -- an info with known keys
@@ -145,11 +151,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
     def step(  # pyright: ignore[reportIncompatibleMethodOverride] -- an info with known keys
         self, action: str | Sequence[str]
     ) -> tuple[Observation, float, bool, bool, Info]:
-        """Play one turn: carry out every command of a text and answer each.
-
-        Args:
-            action: A text with any number of commands, or a sequence of such texts; anything else is answered with an
-                error too.
+        """Play one turn: carry out every command of a text, or of a sequence of texts, and answer each.
 
         Returns:
             Observation, reward in dollars, terminated, truncated, info.
@@ -178,7 +180,6 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
             returns None, as does no mode at all.
 
         Raises:
-            ResetNeeded: ``reset`` was not called yet.
             MissingExtraError: "human" needs rich, "rgb_array" needs matplotlib.
         """
         if self.render_mode is None:
@@ -234,18 +235,5 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         return self._state
 
     def _show(self) -> None:
-        """Print the state where the mode is "human", as gymnasium expects of step and reset."""
-        if self.render_mode == "human":
+        if self.render_mode == "human":  # gymnasium expects step and reset to print it
             self.render()
-
-
-def _plain_source(source: object, config: Config) -> object:
-    """Return where a configuration came from as JSON can hold it; the resolved settings where nothing less will do."""
-    if isinstance(source, str):
-        return source
-    if isinstance(source, os.PathLike):
-        return os.fspath(cast("os.PathLike[str]", source))
-    try:
-        return json.loads(json.dumps(source, allow_nan=False))  # a copy: the caller may go on to change its tables
-    except (TypeError, ValueError):  # a Config, or a table that holds a date
-        return config.to_dict()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from operator import index
-from typing import Final, NamedTuple, SupportsIndex, assert_never, cast
+from typing import Final, SupportsIndex, assert_never, cast
 
 import attrs
 
@@ -31,21 +31,6 @@ _SEED_BOUND: Final = 2**4096  # Python would not write much larger numbers as te
 _ALL_DOMAINS: Final = tuple(range(len(DOMAINS)))
 
 
-class DrawnTask(NamedTuple):
-    """A task as its stream gives it, before it is rounded and stored (Y-7) and a client's multiplier counts.
-
-    Domains are in the order drawn, with the work in each; the required trust is a level from 0 to 4.
-    """
-
-    required_prestige: int
-    required_trust: int
-    domains: tuple[int, ...]
-    quantities: tuple[int, ...]
-    reward_cents: int
-    prestige_delta: float
-    skill_boost: float
-
-
 def checked_seed(seed: object) -> int:
     """Return a run seed as int.
 
@@ -54,13 +39,13 @@ def checked_seed(seed: object) -> int:
             it must be below 2**63.
 
     Raises:
-        SeedError: It is something else (a bool is no integer here); the message shows what was got.
+        SeedError: It is something else (a bool is no integer here).
     """
     try:
-        number = None if type(seed).__name__ in {"bool", "bool_"} else index(cast("SupportsIndex", seed))
+        number = -1 if type(seed).__name__ in {"bool", "bool_"} else index(cast("SupportsIndex", seed))
     except Exception:  # noqa: BLE001 -- whatever an object makes of being a number, it is no seed
-        number = None
-    if number is None or not 0 <= number < _SEED_BOUND:
+        number = -1
+    if not 0 <= number < _SEED_BOUND:
         msg = f"seed: got {shown(seed)} ({type(seed).__name__}), expected a non-negative integer such as 1"
         raise SeedError(msg)
     return number
@@ -95,10 +80,11 @@ def initial_state(config: Config, seed: int) -> State:
 
     Source: Y-2, Y-3.1.
     """
-    run_seed = checked_seed(seed)
-    world = config.world
+    run_seed, world = checked_seed(seed), config.world
     world_seed = run_seed if world.world_seed == "run" else world.world_seed
     clients = _draw_clients(world, world_seed)
+    tiers = [TIER_CYCLE[i % len(TIER_CYCLE)] for i in range(world.num_employees)]
+    stream(world_seed, "tier_assignment").shuffle(tiers)
     calendar = Calendar.from_config(config)
     state = State(
         config=config,
@@ -107,7 +93,7 @@ def initial_state(config: Config, seed: int) -> State:
         now_us=calendar.start_us,
         funds_cents=world.initial_funds_cents,
         prestige_milli=(world.initial_prestige_milli,) * len(DOMAINS),
-        employees=_draw_employees(world, world_seed),
+        employees=tuple(_draw_employee(world, world_seed, number, tier) for number, tier in enumerate(tiers, 1)),
         clients=clients,
         market=tuple(
             _initial_task(world, run_seed, number, clients[(number - 1) % len(clients)] if clients else None)
@@ -117,13 +103,6 @@ def initial_state(config: Config, seed: int) -> State:
     )
     _ = state.gates  # sorts the market now, rather than in the middle of an episode
     return state
-
-
-def _draw_employees(world: WorldConfig, seed: int) -> tuple[Employee, ...]:
-    """Return the staff. Source: Y-2.2."""
-    tiers = [TIER_CYCLE[i % len(TIER_CYCLE)] for i in range(world.num_employees)]
-    stream(seed, "tier_assignment").shuffle(tiers)
-    return tuple(_draw_employee(world, seed, number, tier) for number, tier in enumerate(tiers, 1))
 
 
 def _draw_employee(world: WorldConfig, seed: int, number: int, tier: str) -> Employee:
@@ -146,46 +125,29 @@ def _draw_clients(world: WorldConfig, seed: int) -> tuple[Client, ...]:
     if world.num_clients == 0:
         return ()
     rng = stream(seed, "clients")
-    names = rng.sample(CLIENT_NAMES, world.num_clients)
     fraction = world.loyalty_rat_fraction
-    adversaries = max(1, round(len(names) * fraction))
-    clients = [_draw_client(rng, name, fraction, place < adversaries) for place, name in enumerate(names)]
+    adversaries = max(1, round(world.num_clients * fraction))
+    clients: list[Client] = []
+    for place, name in enumerate(rng.sample(CLIENT_NAMES, world.num_clients)):
+        multiplier = round(rng.triangular(0.7, 2.5, 1.0), 2)
+        tier = _CLIENT_TIERS[client_tier_index(multiplier)]
+        specialties = tuple(rng.sample(_ALL_DOMAINS, 1 if rng.random() < _ONE_SPECIALTY_CHANCE else 2))
+        if place < adversaries:
+            loyalty = round(rng.uniform(-1, -0.3), 3)
+            multiplier = max(multiplier, _ADVERSARIAL_MULTIPLIER)
+        else:
+            loyalty = round(rng.triangular(-0.3, 1.0, 1 - 2.6 * fraction), 3)
+        clients.append(Client(name, tier, specialties, 0, round_double(loyalty, 1000), round_double(multiplier, 1000)))
     rng.shuffle(clients)
     return tuple(clients)
 
 
-def _draw_client(rng: random.Random, name: str, fraction: float, adversarial: bool) -> Client:  # noqa: FBT001
-    multiplier = round(rng.triangular(0.7, 2.5, 1.0), 2)
-    tier = _CLIENT_TIERS[client_tier_index(multiplier)]
-    specialties = tuple(rng.sample(_ALL_DOMAINS, 1 if rng.random() < _ONE_SPECIALTY_CHANCE else 2))
-    if adversarial:
-        loyalty = round(rng.uniform(-1, -0.3), 3)
-        multiplier = max(multiplier, _ADVERSARIAL_MULTIPLIER)
-    else:
-        loyalty = round(rng.triangular(-0.3, 1.0, 1 - 2.6 * fraction), 3)
-    return Client(name, tier, specialties, 0, round_double(loyalty, 1000), round_double(multiplier, 1000))
-
-
 def _initial_task(world: WorldConfig, seed: int, number: int, client: Client | None) -> MarketTask:
-    """Return a task of the initial market. Source: Y-2.4."""
-    multiplier = 1.0 if client is None else client.reward_multiplier_milli / 1000
-    return _listed(draw_initial_task(world, seed, number, client), (number, 1), client, multiplier)
-
-
-def draw_initial_task(world: WorldConfig, seed: int, number: int, client: Client | None) -> DrawnTask:
-    """Return what is drawn for a task of the initial market; the first ones stand on the ladder of prestige.
-
-    Args:
-        world: The settings of the world.
-        seed: Run seed.
-        number: Number of the task, from 1.
-        client: Whose task it is, None for nobody's.
-
-    Source: Y-2.4, K-1.3.
-    """
+    """Return a task of the initial market; the first ones stand on the ladder of prestige. Source: Y-2.4, K-1.3."""
     ladder = world.market_prestige_ladder
     prestige = ladder[number - 1] if number <= len(ladder) else None
-    return draw_task(world, stream(seed, f"task_{number}"), client, prestige)
+    multiplier = 1.0 if client is None else client.reward_multiplier_milli / 1000
+    return _draw_task(world, stream(seed, f"task_{number}"), (number, 1), client, prestige, multiplier)
 
 
 def replacement(state: State, slot: int) -> MarketTask:
@@ -199,7 +161,7 @@ def replacement(state: State, slot: int) -> MarketTask:
     # Mostly nobody had the number: no task of the start, and no replacement while all keep to their slot's numbers.
     is_new = number > len(state.market) and max(accepts) < TASKS_A_SLOT
     identity = number, 1 if is_new else _copies_issued(state, number) + 1
-    return _listed(draw_task(world, rng, client, prestige), identity, client, 1.0)
+    return _draw_task(world, rng, identity, client, prestige, 1.0)
 
 
 def relisted(state: State, slot: int) -> MarketTask:
@@ -215,64 +177,59 @@ def _copies_issued(state: State, number: int) -> int:
     return max(copies, default=0)
 
 
-def _listed(drawn: DrawnTask, identity: tuple[int, int], client: Client | None, multiplier: float) -> MarketTask:
-    """Return a drawn task as the market stores it, under its number and copy. Source: Y-2.4, Y-7."""
-    return MarketTask(
-        number=identity[0],
-        copy=identity[1],
-        client_name=None if client is None else client.name,
-        required_prestige=drawn.required_prestige,
-        required_trust=drawn.required_trust,
-        domains=drawn.domains,
-        quantities=drawn.quantities,
-        reward_cents=client_reward(drawn.reward_cents, multiplier),
-        prestige_delta_milli=round_double(drawn.prestige_delta, 1000),
-        skill_boost_e4=round_double(drawn.skill_boost, 10_000),
-    )
-
-
-def draw_task(world: WorldConfig, rng: random.Random, client: Client | None, prestige: int | None) -> DrawnTask:
-    """Return what is drawn for a task from its stream.
+def _draw_task(  # noqa: PLR0913 -- what a task is drawn from
+    world: WorldConfig,
+    rng: random.Random,
+    identity: tuple[int, int],
+    client: Client | None,
+    prestige: int | None,
+    multiplier: float,
+) -> MarketTask:
+    """Return a task from its stream, as the market stores it.
 
     Args:
         world: The settings of the world.
         rng: Stream of the task.
+        identity: Number and copy.
         client: Whose task it is, None for nobody's.
         prestige: Prestige that it requires, None to draw it too.
+        multiplier: What its reward is multiplied by in the end.
 
-    Source: Y-2.4, K-1.3.
+    Source: Y-2.4, Y-7, K-1.3.
     """
+    dist = world.dist
     if prestige is None and world.task_draw_order == "prestige_first":
-        prestige = int(draw(world.dist.required_prestige, rng))
-    domains, base_quantities = _draw_work(world, rng, client)
+        prestige = int(draw(dist.required_prestige, rng))
+    domains = _draw_domains(world, rng, client)
+    base_quantities = [int(draw(dist.required_qty, rng)) for _ in domains]
     if prestige is None:
-        prestige = int(draw(world.dist.required_prestige, rng))
-    quantities = tuple([scaled_by_prestige(base, world.prestige_qty_scale, prestige) for base in base_quantities])
-    reward = scaled_by_prestige(int(draw(world.dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
+        prestige = int(draw(dist.required_prestige, rng))
+    reward = scaled_by_prestige(int(draw(dist.reward_funds_cents, rng)), world.reward_prestige_scale, prestige)
     trust = 0 if client is None else _draw_required_trust(world, rng, reward)
     if trust > 0:
         reward = gated_reward(reward, world.trust_gated_reward_boost, trust)
-    prestige_delta, skill_boost = draw(world.dist.reward_prestige_delta, rng), draw(world.dist.skill_boost, rng)
-    return DrawnTask(prestige, trust, domains, quantities, reward, prestige_delta, skill_boost)
+    return MarketTask(
+        number=identity[0],
+        copy=identity[1],
+        client_name=None if client is None else client.name,
+        required_prestige=prestige,
+        required_trust=trust,
+        domains=domains,
+        quantities=tuple([scaled_by_prestige(base, world.prestige_qty_scale, prestige) for base in base_quantities]),
+        reward_cents=client_reward(reward, multiplier),
+        prestige_delta_milli=round_double(draw(dist.reward_prestige_delta, rng), 1000),
+        skill_boost_e4=round_double(draw(dist.skill_boost, rng), 10_000),
+    )
 
 
-def _draw_work(
-    world: WorldConfig, rng: random.Random, client: Client | None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return a task's domains and its work in each, before it is scaled. Source: Y-2.4 steps 2 to 4, K-1.3."""
+def _draw_domains(world: WorldConfig, rng: random.Random, client: Client | None) -> tuple[int, ...]:
+    """Return a task's domains, the first often one of its client's if it has one. Source: Y-2.4 steps 2, 3, K-1.3."""
     # A draw that is rounded to 4 places may reach 5.
     count = min(int(draw(world.dist.domain_count, rng)), len(_ALL_DOMAINS))
     if world.task_domain_sampling == "uniform":
-        domains = tuple(rng.sample(_ALL_DOMAINS, count))
-    else:
-        specialties = () if client is None else client.specialties
-        domains = _draw_domains(rng, count, specialties, world.task_specialty_domain_bias)
-    return domains, tuple([int(draw(world.dist.required_qty, rng)) for _ in domains])
-
-
-def _draw_domains(rng: random.Random, count: int, specialties: tuple[int, ...], bias: float) -> tuple[int, ...]:
-    """Return a task's domains, the first often one of its client's if it has one. Source: Y-2.4 step 3."""
-    leans = bool(specialties) and rng.random() < bias
+        return tuple(rng.sample(_ALL_DOMAINS, count))
+    specialties = () if client is None else client.specialties
+    leans = specialties and rng.random() < world.task_specialty_domain_bias
     first = rng.choice(sorted(specialties) if leans else _ALL_DOMAINS)
     others = [domain for domain in _ALL_DOMAINS if domain != first]
     return (first, *rng.sample(others, count - 1))
@@ -283,8 +240,6 @@ def _draw_required_trust(world: WorldConfig, rng: random.Random, reward: int) ->
     spec = world.dist.reward_funds_cents
     low, high = _GATE_BOUNDS if isinstance(spec, Constant) else (spec.low, spec.high)
     fraction = world.trust_gating_fraction
-    if reward <= low or fraction == 0:
-        return 0
-    if rng.random() >= gate_chance(reward, low, high, fraction):
+    if reward <= low or fraction == 0 or rng.random() >= gate_chance(reward, low, high, fraction):
         return 0
     return required_trust(reward, low, high)

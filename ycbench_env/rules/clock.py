@@ -102,11 +102,8 @@ def _weekdays_before(day: int) -> int:
 def _business_us_before(time_us: int, open_us: int, close_us: int) -> int:
     """Return the business time before a time, counted from a fixed Monday. Source: Y-6, documents' rules."""
     day, offset = divmod(time_us, DAY_US)
-    weeks, rest = divmod(day + _MONDAY_OFFSET, 7)
-    if rest >= 5:  # a weekend
-        return (5 * weeks + 5) * (close_us - open_us)
-    worked_us = 0 if offset <= open_us else min(offset, close_us) - open_us
-    return (5 * weeks + rest) * (close_us - open_us) + worked_us
+    today_us = min(max(offset, open_us), close_us) - open_us if is_weekday(day) else 0
+    return _weekdays_before(day) * (close_us - open_us) + today_us
 
 
 def business_us_between(start_us: int, end_us: int, open_us: int, close_us: int) -> int:
