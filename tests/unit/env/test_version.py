@@ -37,21 +37,17 @@ def test_another_name_that_is_not_there_is_an_attribute_error() -> None:
 def test_everything_works_without_docstrings_and_assertions() -> None:
     script = """
 from ycbench_env import YCBenchEnv
-from ycbench_env.testing import check_conformance, check_state
+from ycbench_env.testing import check_state
 from ycbench_env.types.state import evolve
 env = YCBenchEnv(render_mode="ansi")
 env.reset(seed=1)
 assert False
 info = env.step("help; market browse; task accept --task-id Task-1; sim resume --help; dance")[4]
 print([result["ok"] for result in info["results"]], "Funds" in env.render())
-check_conformance(YCBenchEnv, seeds=(1,), turns=3)
 try:
     check_state(evolve(env.get_state(), funds_cents=5))
-except AssertionError as error:
-    print(error)
+except AssertionError:
+    print("checked")
 """
     done = subprocess.run([sys.executable, "-OO", "-c", script], capture_output=True, text=True, check=True)  # noqa: S603 -- written above
-    told = (
-        "[True, True, True, True, False] True\nfunds against initial funds and ledger: value is 5, expected 20000000\n"
-    )
-    assert done.stdout == told
+    assert done.stdout == "[True, True, True, True, False] True\nchecked\n"
