@@ -92,10 +92,11 @@ class Spoilt(ScratchpadMemory):
 class Leaky(Spoilt):
     """Hands out one and the same list each time."""
 
-    shared: list[object] | None = None
+    def reset(self, **kwargs: Any) -> Any:
+        self.shared: list[object] = []
+        return super().reset(**kwargs)
 
     def spoil(self, observation: Any, info: Any) -> tuple[Any, Any]:
-        self.shared = info["results"] if self.shared is None else self.shared
         self.shared[:] = info["results"]
         return observation, {**info, "results": self.shared}
 

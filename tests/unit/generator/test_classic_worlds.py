@@ -75,8 +75,12 @@ def test_staff_and_sums_over_the_market_are_the_recorded_ones(record: Record) ->
 @each_world
 def test_all_tasks_are_drawn_as_recorded_and_then_stored(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = [as_recorded(task) for task in world(record).market]
-    # The records hold a prestige gain as it was drawn, with 4 places.
-    monkeypatch.setattr(generator, "round_double", lambda value, scale: value * 1000 if scale == 1000 else round_double(value, scale))  # fmt: skip
+
+    def exact_prestige(value: float, scale: int) -> float:
+        """Round all but prestige gains, which the records hold as they were drawn, with 4 places."""
+        return value * 1000 if scale == 1000 else round_double(value, scale)
+
+    monkeypatch.setattr(generator, "round_double", exact_prestige)
     drawn = [as_recorded(task) for task in world(record).market]
     for task in drawn:
         task["reward_prestige_delta"] = round(task["reward_prestige_delta"], 6)
