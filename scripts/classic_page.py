@@ -192,28 +192,26 @@ def draw(scores: Scores) -> None:
 def _draw_rates(axes: Axes, moments: Sequence[tuple[str, Sequence[tuple[float, float]]]]) -> None:
     start = dt.datetime.fromisoformat(moments[0][0])
     days = [(dt.datetime.fromisoformat(time) - start) / dt.timedelta(days=1) for time, _ in moments]
-    labels: list[tuple[float, str, str]] = []
     for (name, pairs), colour in zip(
         zip(SHOWN[1], zip(*(pairs for _, pairs in moments), strict=True), strict=True), COLOURS, strict=False
     ):
         true, believed = zip(*pairs, strict=True)
         axes.plot(days, true, color=colour, linewidth=1.1, linestyle="dashed", drawstyle="steps-post")
-        axes.plot(days, believed, color=colour, linewidth=2.2, drawstyle="steps-post")
-        labels.append((believed[-1], name, colour))
+        axes.plot(days, believed, color=colour, linewidth=2.2, linestyle="solid", drawstyle="steps-post", label=name)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
     axes.set_title(f"Rates in {SHOWN[0]}, {WATCHED[0]}, seed {WATCHED[1]}")
     axes.set_xlabel("days since the start")
     axes.set_ylabel("units an hour (solid: believed, dashed: true)")
     axes.margins(x=0)
-    label_ends(axes, labels)
+    label_ends(axes)
 
 
 def _draw_errors(axes: Axes, errors: Mapping[str, Sequence[float]]) -> None:
     places = range(len(errors))
     low, middle, high = zip(*errors.values(), strict=True)
     axes.fill_between(places, low, high, color=COLOURS[0], alpha=0.18, linewidth=0)
-    axes.plot(places, middle, color=COLOURS[0], linewidth=2.2, marker="o", markersize=4)
+    axes.plot(places, middle, color=COLOURS[0], linewidth=2.2, linestyle="solid", marker="o", markersize=4)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda part, _: f"{part * 100:g}%")
     axes.set_xticks(places, [month.removeprefix("2025-") for month in errors])

@@ -16,12 +16,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
 from pages import DOCS, dollars, table, update, write
 
 from ycbench_agents import Policy, Trajectory, make_policy, rollout
-from ycbench_agents.evaluation.figures import story
 from ycbench_agents.evaluation.published import published
-from ycbench_agents.figure import png_of
+from ycbench_agents.figure import COLOURS, GREY, INK, figure_style, label_ends, png_of, root_scale
+from ycbench_agents.figure import dollars as short
 from ycbench_agents.planner import MOST_ACCEPTS_A_SLOT, Foresight, load_plan, replay_plan, upper_bound
 from ycbench_env import Config, YCBenchEnv, initial_state, load_config
 
@@ -238,13 +240,31 @@ def _sweep_table(scores: Scores) -> str:
     return table(("preset", "seeds", "mean", "lowest", "highest", "bankrupt"), rows, 2)
 
 
-def draw(scores: Scores) -> None:
-    """Draw published models, greedy, expert, planner and the bound over the year, under the published rules."""
+@figure_style()
+def picture(scores: Scores) -> Figure:
+    """Draw published models, greedy, expert, planner and the bound over the year, every line named."""
     curves = scores["funds_dollars"]
     ours = {"planner (loophole)": curves["planner"], "expert": curves["expert"], "greedy": curves["greedy"]}
     bound = statistics.mean(scores["bound_cents"][case_name("reference", 0)]) / 100
-    title = "Mean funds over seeds 1 to 3, rules of the published scores (grey: published language models)"
-    FIGURE.write_bytes(png_of(story(ours, published().models, bound, title), dpi=130))
+    figure = Figure(figsize=(9.2, 6.2))
+    axes = figure.subplots()
+    axes.axhline(bound, color=INK, linewidth=1.2, linestyle="dashed", label=f"upper bound  {short(bound)}")
+    for model in published().models:
+        label = f"{model.name}  {short(model.funds_usd[-1])}"
+        axes.plot(range(12), model.funds_usd, color=GREY, alpha=0.6, linewidth=1, label=label)
+    for (name, funds), colour in zip(ours.items(), COLOURS, strict=False):
+        axes.plot(range(12), funds, color=colour, linewidth=2.4, clip_on=False, label=f"{name}  {short(funds[-1])}")
+    for line in axes.get_lines()[1:]:
+        line.set_linestyle("solid")
+    root_scale(axes, 1.04 * bound)
+    axes.set_ylim(0, 1.04 * bound)
+    axes.set_xlim(0, 11)
+    axes.set_xticks(range(12), ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
+    axes.yaxis.set_major_formatter(lambda amount, _: short(amount))
+    axes.set_title("Mean funds over seeds 1 to 3, rules of the published scores (grey: published language models)")
+    mpl.rcParams["font.size"] = 8
+    label_ends(axes, gap=0.028)
+    return figure
 
 
 if __name__ == "__main__":
@@ -253,6 +273,6 @@ if __name__ == "__main__":
     elif sys.argv[1:] == ["write"]:
         kept = json.loads(MEASURED.read_text(encoding="utf-8"))
         update(PAGE, tables(kept))
-        draw(kept)
+        FIGURE.write_bytes(png_of(picture(kept), dpi=130))
     else:
         sys.exit("expected measure or write")

@@ -12,19 +12,17 @@ import itertools
 import statistics
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-import attrs
 import numpy as np
 
-from ycbench_agents.files import write_file
 from ycbench_agents.rollout import Trajectory
 from ycbench_env.errors import MissingExtraError
 from ycbench_env.text import printable
 
 try:
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.axes import Axes
     from matplotlib.dates import ConciseDateFormatter, MonthLocator
     from matplotlib.figure import Figure
@@ -39,13 +37,14 @@ GREY: Final = "#5b6670"
 COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
 _MINUS: Final = "\u2212"
 _UNITS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
-_DASHES: Final = ("solid", "dashed", "dotted", "dashdot")
 _STYLE: Final[Mapping[RcKeyType, Any]] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#c3cad0",
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.labelcolor": GREY,
+    # Seven colours, then the same dashed, and so on.
+    "axes.prop_cycle": cycler(linestyle=["solid", "dashed", "dotted", "dashdot"]) * cycler(color=COLOURS),
     "axes.spines.left": False,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -120,44 +119,40 @@ def labels_of(names: Iterable[str], most: int = 30) -> dict[str, str]:
     return labels
 
 
-def line_looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return colour and dashes of each name's line, by place: seven colours, then the same dashed."""
-    return {
-        name: (COLOURS[place % len(COLOURS)], _DASHES[place // len(COLOURS) % len(_DASHES)])
-        for place, name in enumerate(dict.fromkeys(names))
-    }
+def root_scale(axes: Axes, limit: float) -> None:
+    """Draw to a square-root scale, so that small and large funds can be seen in one figure."""
+    axes.set_yscale("function", functions=(lambda y: np.sqrt(np.maximum(y, 0)), np.square))
+    axes.set_yticks([float(f"{tick:.0e}") for tick in np.linspace(0, limit**0.5, 6) ** 2])
+    axes.set_ylabel("square-root scale")
 
 
-def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float = 0.06) -> None:
-    """Write labels at the right edge, as near to their heights as the others allow; a thin line leads to each.
+def label_ends(axes: Axes, gap: float = 0.06) -> None:
+    """Write the label of each line that has one at the right edge, near the line's end; a thin line leads to it.
 
     Args:
         axes: With the limits of its vertical axis set.
-        labels: Height in data, text and colour of each.
         gap: Least distance of two labels, as a part of the height.
     """
-    ordered = sorted(labels, key=lambda label: label[0])
     to_fraction = axes.transData + axes.transAxes.inverted()
-    ends = [float(to_fraction.transform((0, height))[1]) for height, _, _ in ordered]
-    groups: list[tuple[float, int]] = []  # middle and number of labels that touch, from below
-    for end in ends:
-        middle, count = end, 1
-        while groups and groups[-1][0] + (groups[-1][1] + count) * gap / 2 > middle:
-            below, others = groups.pop()
-            middle, count = (below * others + middle * count) / (others + count), others + count
-            middle = max(middle, (count - 1) * gap / 2)
-        groups.append((middle, count))
-    heights = [middle + (i - (count - 1) / 2) * gap for middle, count in groups for i in range(count)]
-    line = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 1, "relpos": (0, 0.5)}
-    for (_, text, colour), end, height in zip(ordered, ends, heights, strict=True):
+    ends = [
+        (float(to_fraction.transform((0, np.asarray(line.get_ydata())[-1]))[1]), line)
+        for line in axes.get_lines()
+        if not str(line.get_label()).startswith("_child")  # matplotlib's name of a line without a label
+    ]
+    ends.sort(key=lambda end: end[0])
+    # The middle between labels that are pushed up only and labels that are pushed down only, none below the axis.
+    steps = gap * np.arange(len(ends))
+    apart = np.asarray([end for end, _ in ends]) - steps
+    middle = (np.maximum.accumulate(apart) + np.minimum.accumulate(apart[::-1])[::-1]) / 2
+    for (end, line), height in zip(ends, np.maximum(middle, 0) + steps, strict=True):
         axes.annotate(
-            text,
+            str(line.get_label()),
             (1.0, end),
-            (1.06, height),
+            (1.06, float(height)),
             xycoords="axes fraction",
             textcoords="axes fraction",
-            arrowprops={**line, "color": colour},
-            color=colour,
+            arrowprops={"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "color": line.get_color()},
+            color=line.get_color(),
             va="center",
             annotation_clip=False,
         )
@@ -166,104 +161,53 @@ def label_ends(axes: Axes, labels: Iterable[tuple[float, str, str]], gap: float 
 # ---------------------------------------------------------------- funds over time
 
 
-@attrs.frozen
-class FundsCurve:
-    """Funds over an episode.
-
-    Args:
-        label: Name of the curve; curves of one label look alike and are labelled once.
-        times: Simulated times, in order.
-        funds_dollars: Funds at these times.
-        bankrupt: Whether the episode ended in bankruptcy.
-        preset: Name of the configuration; each has a panel of its own in ``save_funds_figure``.
-    """
-
-    label: str
-    times: tuple[dt.datetime, ...]
-    funds_dollars: tuple[float, ...]
-    bankrupt: bool = False
-    preset: str = ""
+FundsCurve: TypeAlias = tuple[Sequence[dt.datetime], Sequence[float]]
+"""Simulated times of an episode, in order, and funds in dollars at these times."""
 
 
-def funds_curve(trajectory: Trajectory, preset: str, policy: str) -> FundsCurve:
-    """Return the funds of a trajectory, as the policy saw them; the policy's name is the label."""
-    return FundsCurve(
-        label=policy,
-        times=tuple(dt.datetime.fromisoformat(seen["sim_time"]) for seen in trajectory.observations),
-        funds_dollars=tuple(int(seen["funds_cents"]) / 100 for seen in trajectory.observations),
-        bankrupt=trajectory.terminal_reason == "bankruptcy",
-        preset=preset,
-    )
+def funds_curve(trajectory: Trajectory) -> FundsCurve:
+    """Return the funds of a trajectory, as the policy saw them."""
+    seen = trajectory.observations
+    times = [dt.datetime.fromisoformat(each["sim_time"]) for each in seen]
+    return times, [int(each["funds_cents"]) / 100 for each in seen]
 
 
 @figure_style()
-def plot_funds(curves_by_label: Mapping[str, Sequence[FundsCurve]], ax: Axes | None = None) -> Axes:
-    """Draw funds over time: a colour for each label, a line for each curve, a cross at each bankruptcy.
+def plot_funds(curves: Mapping[str, Sequence[FundsCurve]], title: str = "") -> Figure:
+    """Return a figure of funds over time: a colour a label, a line a curve, a cross at each bankruptcy.
 
     Args:
-        curves_by_label: Curves by label; a label without curves keeps its colour free, so that panels agree.
-        ax: Where to draw; None for a new figure, ``ax.figure``.
-
-    Returns:
-        The axes, for a title and other additions.
+        curves: Curves by label, at least one of each.
+        title: Title of the figure.
     """
-    axes = Figure(figsize=(7, 3.6)).subplots() if ax is None else ax
-    curves = [curve for some in curves_by_label.values() for curve in some]
-    looks, names, ends = line_looks(curves_by_label), labels_of(curves_by_label, 24), list[tuple[float, str, str]]()
-    for label, some in curves_by_label.items():
-        colour, dashes = looks[label]
-        for curve in some:  # funds stay as they are until something happens, so the line is a staircase
-            times = np.asarray(curve.times, dtype="datetime64[us]")
-            axes.step(times, curve.funds_dollars, where="post", color=colour, linestyle=dashes)
-            if curve.bankrupt:
-                axes.plot(times[-1:], curve.funds_dollars[-1:], "X", color=colour, ms=8, mec="white")
-        if some:
-            final = statistics.median(curve.funds_dollars[-1] for curve in some)
-            ends.append((final, f"{names[label]}  {_outcome(some, final)}", colour))
-    start = {curve.funds_dollars[0] for curve in curves}
-    if len(start) == 1:
-        axes.axhline(start.pop(), color=GREY, linewidth=0.9, linestyle="dashed")
-    highest = max((max(curve.funds_dollars) for curve in curves), default=1.0)
-    lowest = min((min(curve.funds_dollars) for curve in curves), default=0.0)
-    axes.set_ylim(min(lowest, 0) - 0.04 * highest, 1.05 * max(highest, 1))
+    figure = Figure(figsize=(7.5, 3.6))
+    axes = figure.subplots()
+    names = labels_of(curves, 24)
+    for label, some in curves.items():
+        finals = [funds[-1] for _, funds in some]
+        middle, bankrupt = statistics.median_high(finals), sum(final < 0 for final in finals)
+        outcome = f"median {dollars(middle)}" if len(some) > 1 else dollars(middle)
+        if bankrupt:
+            outcome += f", {bankrupt} bankrupt"
+        look: dict[str, Any] = {}
+        for times, funds in sorted(some, key=lambda curve: curve[1][-1] != middle):  # the label is that of the first
+            at = np.asarray(times, dtype="datetime64[us]")
+            # Funds stay as they are until something happens, so the line is a staircase.
+            (line,) = axes.step(at, funds, where="post", **look)
+            if not look:
+                line.set_label(f"{names[label]}  {outcome}")
+            look = {"color": line.get_color(), "linestyle": line.get_linestyle()}
+            if funds[-1] < 0:
+                axes.plot(at[-1:], funds[-1:], "X", color=look["color"], ms=8, mec="white")
+    every = [curve for some in curves.values() for curve in some]
+    axes.axhline(every[0][1][0], color=GREY, linewidth=0.9, linestyle="dotted")
+    low, high = min(0.0, *(min(funds) for _, funds in every)), max(1.0, *(max(funds) for _, funds in every))
+    axes.set_ylim(low - 0.04 * high, 1.05 * high)
     axes.margins(x=0)
-    times = [time for curve in curves for time in (curve.times[0], curve.times[-1])]
-    months = (max(times) - min(times)).days // 30 if times else 0
+    months = (max(times[-1] for times, _ in every) - min(times[0] for times, _ in every)).days // 30
     axes.xaxis.set_major_locator(locator := MonthLocator(interval=1 + months // 9))
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
     axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
-    label_ends(axes, ends)
-    return axes
-
-
-def _outcome(curves: Sequence[FundsCurve], final: float) -> str:
-    bankrupt, count = sum(curve.bankrupt for curve in curves), len(curves)
-    if bankrupt == count:
-        return "bankrupt" if count == 1 else f"all {count} bankrupt"
-    amount = f"median {dollars(final)}" if count > 1 else dollars(final)
-    return f"{amount}, {bankrupt} of {count} bankrupt" if bankrupt else amount
-
-
-@figure_style()
-def save_funds_figure(curves: Iterable[FundsCurve], path: Path | str) -> Path:
-    """Draw a panel for each preset, all to one scale, write them as PNG and return the path.
-
-    Args:
-        curves: The curves, in the order in which presets and labels shall appear; at least one.
-        path: File to write.
-
-    Raises:
-        FileError: It cannot be written.
-    """
-    found = list(curves)
-    presets, labels = labels_of((each.preset for each in found), 24), dict.fromkeys(each.label for each in found)
-    figure = Figure(figsize=(max(7.5, 5.6 * len(presets)), 3.4))
-    panels = figure.subplots(1, len(presets), squeeze=False)[0]
-    for axes, (preset, name) in zip(panels, presets.items(), strict=True):
-        plot_funds({each: [c for c in found if (c.preset, c.label) == (preset, each)] for each in labels}, axes)
-        axes.set_title(f"Preset {name}" if preset else "Funds")
-    low, high = zip(*(axes.get_ylim() for axes in panels), strict=True)
-    for axes in panels:
-        axes.set_ylim(min(low), max(high))
-    write_file(path, png_of(figure, dpi=110))
-    return Path(path)
+    axes.set_title(title)
+    label_ends(axes)
+    return figure

@@ -455,7 +455,7 @@ def demo(
     quiet: options.Quiet = False,
 ) -> int:
     """Play two policies, print the results, write them and a picture, and return the exit code."""
-    from ycbench_agents.figure import FundsCurve, save_funds_figure  # noqa: PLC0415 -- imports matplotlib
+    from ycbench_agents.figure import FundsCurve, plot_funds, png_of  # noqa: PLC0415 -- imports matplotlib
 
     suite = Suite(
         name="demo",
@@ -470,23 +470,16 @@ def demo(
         print_evaluation(evaluation, with_episodes=True, is_kept=False)
         results, figure = out / "results.json", out / "funds.png"
         write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
-        curves: list[FundsCurve] = []
+        curves: dict[str, list[FundsCurve]] = {}
         for key, each in ((each.key, each.run) for each in evaluation.episodes if each.status == "finished"):
             if each is None or key.preset != "default":  # the others look alike
                 continue
             turns, config = list(each.turns()), each.config()
-            start = dt.datetime.combine(config.sim.start_date, dt.time())
+            times = [dt.datetime.combine(config.sim.start_date, dt.time())]
+            times += [dt.datetime.fromisoformat(turn.sim_time) for turn in turns]
             cents = [config.world.initial_funds_cents, *[turn.funds_cents for turn in turns]]
-            curves.append(
-                FundsCurve(
-                    label=key.policy,
-                    preset=key.preset,
-                    times=(start, *[dt.datetime.fromisoformat(turn.sim_time) for turn in turns]),
-                    funds_dollars=tuple(amount / 100 for amount in cents),
-                    bankrupt=each.outcome.terminal_reason == "bankruptcy",
-                )
-            )
+            curves.setdefault(key.policy, []).append((times, [amount / 100 for amount in cents]))
         if curves:
-            save_funds_figure(curves, figure)
+            write_file(figure, png_of(plot_funds(curves, "Preset default"), dpi=110))
             sys.stdout.write(f"wrote {results} and {figure}\n")
         return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=None)

@@ -1,7 +1,6 @@
 """The report of an evaluation as one HTML page, Markdown and figures: a pure function of its data (docs/report.md).
 
-Whatever an evaluation says (names, reasons, descriptions) is text: ``printable`` and the escaping of the two templates
-are applied to every value, at one place.
+Whatever an evaluation holds (names, reasons, descriptions) is text: each of the two templates escapes every value.
 """
 
 from __future__ import annotations
@@ -11,23 +10,22 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import attrs
 import pandas as pd
 
-from ycbench_agents.evaluation import figures, tables
+from ycbench_agents.evaluation import tables
+from ycbench_agents.evaluation.figures import FIGURES
 from ycbench_agents.evaluation.metrics import metrics_table
 from ycbench_agents.evaluation.published import published as published_results
-from ycbench_agents.evaluation.results import Evaluation, Usage, read_evaluation, usage_of
+from ycbench_agents.evaluation.results import Evaluation, read_evaluation, usage_of
 from ycbench_agents.evaluation.statistics import ALPHA, BCA_NEEDS, EXACT_LIMIT
 from ycbench_agents.evaluation.tables import DEFAULT_BASELINE, Column, Table, make_table
 from ycbench_agents.figure import png_of, svg_of
 from ycbench_agents.files import FileError, write_record
-from ycbench_env import Config
 from ycbench_env.errors import MissingExtraError
 from ycbench_env.text import printable
 
@@ -42,7 +40,7 @@ except ImportError as error:
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LEADING: Final = re.compile(r"\A([#+=>-]|\d+(?=[.)](?:\s|\Z)))")
 _NONE: Final = "\u2013"
-_KEEP_TURNS: Final = "keep_turns"
+_NOTHING: Final = "No episode is finished."
 
 
 class ReportError(ValueError):
@@ -51,13 +49,13 @@ class ReportError(ValueError):
 
 @attrs.frozen
 class _Drawing:
-    """A figure: name of its file, title, how to read it, SVG."""
+    """A figure: name of its file, title, how to read it, SVG, and PNG if asked for."""
 
     name: str
     title: str
     note: str
     svg: bytes
-    png: bytes | None = None
+    png: bytes | None
 
     @property
     def base64(self) -> str:
@@ -90,6 +88,17 @@ class _Section:
         return list({column.title: column for column in columns}.values())
 
 
+@attrs.frozen
+class _Preset:
+    """A preset of the suite: its leaderboard, and its episodes with the policies in that order."""
+
+    name: str
+    title: str  # of its parts, empty where there is one preset alone
+    slug: str  # begins the names of its figures
+    board: pd.DataFrame
+    frame: pd.DataFrame
+
+
 def render_report(
     evaluation: Evaluation, *, baseline: str | None = None, published: bool = False, png: bool = False
 ) -> dict[str, bytes]:
@@ -106,28 +115,35 @@ def render_report(
     Raises:
         ReportError: The suite has no such baseline.
     """
-    suite = evaluation.suite
-    labels = [policy.label for policy in suite.policies]
+    labels = [policy.label for policy in evaluation.suite.policies]
     if baseline is not None and baseline not in labels:
         msg = f"--baseline: got {printable(baseline)}, expected a policy of the suite: {printable(', '.join(labels))}"
         raise ReportError(msg)
+    usual = baseline or DEFAULT_BASELINE
     frame = evaluation.frame()
-    board = tables.leaderboard_frame(frame, baseline or DEFAULT_BASELINE)
+    presets = list(_presets(frame, tables.leaderboard_frame(frame, usual)))
+    drawings = {preset.name: list(_drawings(evaluation, preset, png=png)) for preset in presets}
+    none = [] if any(drawings.values()) else ["No episode is finished, so there is nothing to draw."]
     sections = [
         _Section("origin", "What was evaluated", [_origin(evaluation, frame)]),
-        *_preset_sections(evaluation, frame, board, baseline or DEFAULT_BASELINE, png=png),
-        _times(evaluation, frame),
+        _Section("leaderboard", "Leaderboard", list(map(_leaderboard, presets)), _LEADERBOARD_READING),
+        _Section("comparison", f"Against {usual}", [_against(each, usual) for each in presets], _COMPARISON_READING),
+        _Section("figures", "Figures", [_Part(each.title, none, (), drawings[each.name]) for each in presets]),
+        _Section(
+            "conduct", "Tasks, behaviour and cost", [_metrics(evaluation, each) for each in presets], _METRICS_READING
+        ),
+        _Section("reliability", "Reliability", list(map(_reliability, presets)), [_RELIABILITY_READING]),
+        _Section("times", "Times, retries and faults", [_times(evaluation, presets)], [_TIMES_READING]),
         _Section("episodes", "Failed and missing episodes", [_unfinished(evaluation, frame)]),
+        *([_published()] if published else []),
     ]
-    if published:
-        sections.append(_published())
-    title = f"YC-Bench evaluation: {suite.name}"
-    drawings = [drawing for section in sections for part in section.parts for drawing in part.drawings]
+    title = f"YC-Bench evaluation: {evaluation.suite.name}"
+    figures = [drawing for some in drawings.values() for drawing in some]
     return {
-        "report.html": _html(title, sections),
-        "report.md": _markdown(title, sections),
-        **{f"figures/{drawing.name}.svg": drawing.svg for drawing in drawings},
-        **{f"figures/{drawing.name}.png": drawing.png for drawing in drawings if drawing.png is not None},
+        "report.html": _rendered("report.html", title, sections).encode(),
+        "report.md": (re.sub(r"\n{3,}", "\n\n", _rendered("report.md", title, sections)).strip() + "\n").encode(),
+        **{f"figures/{drawing.name}.svg": drawing.svg for drawing in figures},
+        **{f"figures/{drawing.name}.png": drawing.png for drawing in figures if drawing.png is not None},
     }
 
 
@@ -139,105 +155,73 @@ def write_report(
     published: bool = False,
     png: bool = False,
 ) -> tuple[Path, ...]:
-    """Write the report of the evaluation in a folder and return the files, report.html and report.md first.
+    """Write the report of the evaluation in a folder, there or into ``out``, and return its files, report.html first.
 
-    Args:
-        folder: Folder of the evaluation.
-        out: Folder of the report; by default that of the evaluation.
-        baseline: See ``render_report``; likewise the next two.
-        published: Show published results.
-        png: Write PNG files of the figures.
+    Options are those of ``render_report``.
 
     Raises:
         FileError: A file cannot be written.
         ReportError: The suite has no such baseline.
         RunError: There is no evaluation, or a file of it is damaged.
     """
-    files = render_report(read_evaluation(folder), baseline=baseline, published=published, png=png)
     target = Path(folder if out is None else out)
     if (target / "figures").is_symlink():  # of a folder that may come from anybody
         msg = f"{target / 'figures'}: is a symbolic link; remove it, or choose another folder with --out"
         raise FileError(msg)
+    files = render_report(read_evaluation(folder), baseline=baseline, published=published, png=png)
     for name, content in files.items():
         write_record(target / name, content)
     return tuple(target / name for name in files)
 
 
-# ---------------------------------------------------------------- formats
-
-
-def _environment(*, html: bool) -> Environment:
-    """Return the templates: HTML escapes every value by itself, Markdown by the filter ``md``."""
+def _rendered(template: str, title: str, sections: Sequence[_Section]) -> str:
+    is_html = template.endswith(".html")
 
     def finalize(value: object) -> object:
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        if not isinstance(value, str) or isinstance(value, Markup):
+            return value
+        return printable(value) if is_html else _escaped(value)
 
-    found = Environment(
-        autoescape=html,  # noqa: S701 -- Markdown has escapes of its own
-        finalize=finalize if html else None,
-        loader=PackageLoader("ycbench_agents.evaluation"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters["md"] = _escaped
-    return found
+    loader = PackageLoader("ycbench_agents.evaluation")
+    found = Environment(autoescape=is_html, finalize=finalize, loader=loader, trim_blocks=True, lstrip_blocks=True)  # noqa: S701 -- Markdown has escapes of its own
+    script = found.get_template("report.js").render()
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode("ascii")
+    return found.get_template(template).render(title=title, sections=sections, script_hash=f"sha256-{digest}")
 
 
 def _escaped(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
     entities = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    special = _SPECIAL.sub(lambda found: f"\\{found[0]}", entities)
+    special = _SPECIAL.sub(r"\\\g<0>", entities)
     return _LEADING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", special)
-
-
-def _markdown(title: str, sections: Sequence[_Section]) -> bytes:
-    text = _environment(html=False).get_template("report.md").render(title=title, sections=sections)
-    return (re.sub(r"\n{3,}", "\n\n", text).strip() + "\n").encode()
-
-
-def _html(title: str, sections: Sequence[_Section]) -> bytes:
-    folder = resources.files("ycbench_agents.evaluation").joinpath("templates")
-    style, script = (folder.joinpath(f"report.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    digest = hashlib.sha256(f"\n{script}".encode()).digest()
-    return (
-        _environment(html=True)
-        .get_template("report.html")
-        .render(
-            title=title,
-            sections=sections,
-            style=style,
-            script=script,
-            script_hash=Markup(f"sha256-{base64.b64encode(digest).decode('ascii')}"),  # noqa: S704 -- letters of base64
-        )
-        .encode()
-    )
 
 
 # ---------------------------------------------------------------- what was evaluated
 
 
-def _facts(title: str, rows: Iterable[tuple[str, ...]], *headings: str) -> Table:
+def _facts(title: str, rows: Iterable[Sequence[str]], *headings: str) -> Table:
     """Return a table of texts."""
-    frame = pd.DataFrame(list(rows), columns=list(headings))
-    return make_table(title, frame, [Column(name, (name,), str) for name in headings])
+    frame = pd.DataFrame([*rows]).rename(columns=str)
+    return make_table(title, frame, [Column(heading, str(place)) for place, heading in enumerate(headings)])
 
 
 def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
     suite = evaluation.suite
+    policies: list[Sequence[str]] = []
+    for row in suite.policies:
+        models = dict.fromkeys(each.model for each in evaluation.players if each.policy == row.label and each.model)
+        parameters = [f"{key}={json.dumps(value)}" for key, value in sorted(row.parameters.items())]
+        model = ", ".join(models) or row.model or _NONE
+        policies.append((row.label, row.name, model, ", ".join(parameters) or _NONE))
+    presets: list[Sequence[str]] = []
+    for preset in suite.presets:
+        world, limits = preset.config.world, (suite.limits.max_turns, preset.config.loop.max_turns)
+        most = min((limit for limit in limits if limit is not None), default=None)
+        numbers = (preset.config.sim.horizon_years, world.initial_funds_cents // 100, world.num_clients)
+        shown = [f"{number:,}" for number in numbers] + [_NONE if most is None else f"{most:,}"]
+        presets.append((preset.label, preset.config.digest(), *shown))
     status = frame["status"].value_counts()
     counted = ", ".join(f"{status.get(name, 0)} {name}" for name in ("finished", "failed", "missing"))
-    models: dict[str, dict[str, None]] = {}
-    for player in evaluation.players:
-        if player.model is not None:
-            models.setdefault(player.policy, {})[player.model] = None
-    policies = [
-        (row.label, row.name, ", ".join(models.get(row.label, {})) or row.model or _NONE, _settings(row.parameters))
-        for row in suite.policies
-    ]
-    presets = [
-        (preset.label, preset.config.digest(), *map(_number, _limits(evaluation, preset.config)))
-        for preset in suite.presets
-    ]
     return _Part(
         paragraphs=[text for text in (suite.description, f"{len(frame)} episodes planned: {counted}.") if text],
         tables=[
@@ -248,23 +232,8 @@ def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
     )
 
 
-def _limits(evaluation: Evaluation, config: Config) -> tuple[int | None, ...]:
-    turns = [most for most in (evaluation.suite.limits.max_turns, config.loop.max_turns) if most is not None]
-    world = config.world
-    return config.sim.horizon_years, world.initial_funds_cents // 100, world.num_clients, min(turns, default=None)
-
-
-def _number(value: int | None) -> str:
-    return _NONE if value is None else f"{value:,}"
-
-
-def _settings(parameters: Mapping[str, object]) -> str:
-    return ", ".join(f"{key}={json.dumps(value)}" for key, value in sorted(parameters.items())) or _NONE
-
-
 def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     suite = evaluation.suite
-    origins = [each.run.origin for each in evaluation.episodes if each.run is not None and each.status == "finished"]
     yield "Digest", suite.digest()
     yield "Seeds", f"{', '.join(suite.seeds)} ({len(suite.seeds)} in all)"
     if suite.is_held_out:
@@ -273,191 +242,137 @@ def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     yield "ycbench-env", evaluation.version
     if evaluation.overrides:
         yield "Settings in force", "; ".join(json.dumps(each, sort_keys=True) for each in evaluation.overrides)
-    for origin_fact, values in (
+    origins = [each.run.origin for each in evaluation.episodes if each.run is not None and each.status == "finished"]
+    for name, values in (
         ("Git commit", [f"{o.git.commit}{', files changed' * o.git.dirty}" if o.git else "none" for o in origins]),
-        ("Python", [origin.python for origin in origins]),
+        ("Python", [o.python for o in origins]),
         ("Packages", [", ".join(f"{k} {v or 'unknown'}" for k, v in sorted(o.packages.items())) for o in origins]),
     ):
-        counts = Counter(values)
-        if len(counts) == 1:
-            yield origin_fact, values[0]
-        elif counts:
-            yield origin_fact, "; ".join(f"{value} ({count} runs)" for value, count in sorted(counts.items()))
+        counts = sorted(Counter(values).items())
+        if counts:
+            yield name, "; ".join(f"{each} ({count} runs)" if len(counts) > 1 else each for each, count in counts)
 
 
 # ---------------------------------------------------------------- results of each preset
 
 
-def _preset_sections(
-    evaluation: Evaluation, frame: pd.DataFrame, board: pd.DataFrame, baseline: str, *, png: bool
-) -> list[_Section]:
-    """Return leaderboard, comparison, figures and metrics, each with a part a preset."""
-    presets = frame["preset"].unique().tolist()
-    found: dict[str, list[_Part]] = {key: [] for key in ("board", "against", "figures", "metrics", "reliability")}
-    for place, preset in enumerate(presets, 1):
-        title = f"Preset {preset}" if len(presets) > 1 else ""
-        rows = board[board["preset"] == preset]
-        order = {policy: row for row, policy in enumerate(rows["policy"])}
-        part = frame[frame["preset"] == preset].sort_values(
-            "policy", key=lambda column: column.map(order), kind="stable"
-        )
-        found["board"].append(_leaderboard(title, preset, part, rows))
-        found["against"].append(_against(title, preset, part, baseline))
-        drawings = list(_drawings(evaluation, part, f"{place}-" if len(presets) > 1 else "", preset, png=png))
-        lacking = [] if drawings else ["No episode is finished, so there is nothing to draw."]
-        found["figures"].append(_Part(title, paragraphs=lacking, drawings=drawings))
-        found["metrics"].append(_metrics(title, evaluation, part))
-        columns = [column.keys[0] for column in tables.RELIABILITY[1:]]
-        sums = tables.totals_frame(part, columns)
-        found["reliability"].append(_Part(title, tables=[make_table("Sums", sums, tables.RELIABILITY)]))
-    return [
-        _Section("leaderboard", "Leaderboard", found["board"], _LEADERBOARD_READING),
-        _Section("comparison", f"Against {baseline}", found["against"], _COMPARISON_READING),
-        _Section("figures", "Figures", found["figures"]),
-        _Section("conduct", "Tasks, behaviour and cost", found["metrics"], _METRICS_READING),
-        _Section(
-            "reliability", "Reliability", found["reliability"], ("Over all finished episodes; not in the score.",)
-        ),
-    ]
+def _presets(frame: pd.DataFrame, boards: pd.DataFrame) -> Iterator[_Preset]:
+    names = frame["preset"].unique()
+    for place, name in enumerate(names, 1):
+        board = boards[boards["preset"] == name]
+        rows = {policy: row for row, policy in enumerate(board["policy"])}
+        part = frame[frame["preset"] == name].sort_values("policy", key=lambda column: column.map(rows), kind="stable")
+        title, prefix = (f"Preset {name}", f"{place}-") if len(names) > 1 else ("", "")
+        yield _Preset(name, title, prefix + re.sub(r"[^A-Za-z0-9-]+", "-", name)[:40], board, part)
 
 
-def _leaderboard(title: str, preset: str, part: pd.DataFrame, board: pd.DataFrame) -> _Part:
-    endings = tables.endings_frame(part)
-    finished, cut = int(endings["finished"].sum()), int(endings["turn_limit"].sum())
+def _leaderboard(preset: _Preset) -> _Part:
+    finished, cut = preset.board["finished"].sum(), preset.board["cut_off"].sum()
     text = (
         f"A turn limit ended {cut} of {finished} finished episodes: their funds are those of that moment, not of the "
         "whole horizon."
     )
-    notes = list(tables.leaderboard_notes(board))
-    return _Part(
-        title,
-        [text] if cut else [],
-        [
-            make_table(f"Leaderboard, preset {preset}", board, tables.LEADERBOARD, notes),
-            make_table("How episodes ended", endings, tables.ENDINGS),
-        ],
-    )
+    notes = tables.leaderboard_notes(preset.board)
+    board = make_table(f"Leaderboard, preset {preset.name}", preset.board, tables.LEADERBOARD, notes)
+    return _Part(preset.title, [text] if cut else [], [board])
 
 
-def _against(title: str, preset: str, part: pd.DataFrame, baseline: str) -> _Part:
-    compared = tables.comparison_frame(part, baseline)
+def _against(preset: _Preset, baseline: str) -> _Part:
+    compared = tables.comparison_frame(preset.frame, baseline)
     if compared.empty:
-        known = ", ".join(part["policy"].unique())
-        return _Part(title, [f"There is nothing to compare with {baseline}; --baseline names another policy: {known}."])
-    order = {policy: row for row, policy in enumerate(part["policy"].unique())}
-    compared = compared.sort_values("policy", key=lambda column: column.map(order))
-    notes = list(tables.comparison_notes(compared))
-    return _Part(title, tables=[make_table(f"Against {baseline}, preset {preset}", compared, tables.COMPARISON, notes)])
+        known = ", ".join(preset.board["policy"])
+        text = f"There is nothing to compare with {baseline}; --baseline names another policy: {known}."
+        return _Part(preset.title, [text])
+    title, notes = f"Against {baseline}, preset {preset.name}", tables.comparison_notes(compared)
+    return _Part(preset.title, tables=[make_table(title, compared, tables.COMPARISON, notes)])
 
 
-def _metrics(title: str, evaluation: Evaluation, part: pd.DataFrame) -> _Part:
+def _metrics(evaluation: Evaluation, preset: _Preset) -> _Part:
     shown: list[Table] = []
     for heading, columns in (("Tasks and money", tables.TASKS), ("Behaviour", tables.BEHAVIOUR), ("Cost", tables.COST)):
-        means = tables.means_frame(part, [column.keys[0] for column in columns[1:]])
-        if heading != "Cost" or means["total_tokens"].notna().any() or means["cost_usd"].notna().any():
+        means = tables.means_frame(preset.frame, [column.keys[0] for column in columns[1:]])
+        if heading != "Cost" or means[["total_tokens", "cost_usd"]].notna().any(axis=None):
             shown.append(make_table(heading, means, columns))
-    keys = set(part["preset"])
-    lost = usage_of([each for each in evaluation.episodes if each.key.preset in keys], with_result=False)
-    return _Part(title, [] if lost is None else [_paid(lost)], shown)
-
-
-def _paid(lost: Usage) -> str:
+    lost = usage_of([each for each in evaluation.episodes if each.key.preset == preset.name], with_result=False)
+    if lost is None:
+        return _Part(preset.title, tables=shown)
     tokens = "unknown tokens" if lost.tokens is None else f"{lost.tokens:,} tokens"
     cost = "unknown cost" if lost.cost_usd is None else f"${lost.cost_usd:,.2f}"
     at_least = "at least " if lost.unknown_turns or lost.unknown_cost_turns else ""
-    return (
-        f"Paid for without a result, in episodes that failed or are not finished, and in no table: {at_least}"
-        f"{lost.runs} runs, {lost.turns:,} turns, {tokens}, {cost}."
+    text = (
+        "Paid for without a result, in episodes that failed or are not finished, and in no table: "
+        f"{at_least}{lost.runs} runs, {lost.turns:,} turns, {tokens}, {cost}."
     )
+    return _Part(preset.title, [text], shown)
 
 
-def _drawings(evaluation: Evaluation, part: pd.DataFrame, prefix: str, preset: str, *, png: bool) -> Iterator[_Drawing]:
-    """Yield the figures of a preset, policies in the order of the leaderboard."""
-    done = part[part["status"] == "finished"]
+def _reliability(preset: _Preset) -> _Part:
+    done, columns = preset.frame[preset.frame["status"] == "finished"], tables.RELIABILITY
+    keys = [column.keys[0] for column in columns[1:]]
+    sums = done.groupby("policy", sort=False)[keys].sum(min_count=1).reset_index()
+    return _Part(preset.title, tables=[make_table("Sums", sums, columns)])
+
+
+def _drawings(evaluation: Evaluation, preset: _Preset, *, png: bool) -> Iterator[_Drawing]:
+    """Yield the figures of a preset for which there are data."""
+    done = _with_lines(evaluation, preset.frame[preset.frame["status"] == "finished"])
     episodes = {attrs.astuple(each.key): each for each in evaluation.episodes}
-    measured = (
-        episodes[key] for key in done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None)
-    )
-    runs = {each.key: found for each in measured if (found := each.metrics) is not None}
-    sources = {"episodes": done, **{name: metrics_table(runs, name) for name in ("months", "clients", "calls")}}
-    plans = [(plan, sources[plan.source]) for plan in figures.FIGURES]
-    context = _context_frame(evaluation, done)
-    if context is not None:
-        plans.append((_CONTEXT, context))
-    slug = prefix + re.sub(r"[^A-Za-z0-9-]+", "-", preset)[:40]
-    for plan, frame in plans:
+    keys = done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None)
+    runs = {each.key: found for each in map(episodes.__getitem__, keys) if (found := each.metrics) is not None}
+    frames = {"episodes": done, **{name: metrics_table(runs, name) for name in ("months", "clients", "calls")}}
+    for plan in FIGURES:
+        frame = frames[plan.source]
+        if frame.empty or (plan.needs and not (frame[plan.needs].fillna(0) > 0).any()):
+            continue
         if plan.name == "funds-by-seed" and len(set(frame["seed"])) == 1:
             continue
-        may_be_zero = plan.column in {"score_cents", "funds_cents", "final_trust_milli"}
-        if len(frame) and (may_be_zero or (frame[plan.column].fillna(0) > 0).any()):
-            figure = plan.draw(frame)
-            svg = svg_of(figure)  # before the PNG, which lays the figure out anew
-            yield _Drawing(f"{slug}-{plan.name}", plan.title, plan.note, svg, png_of(figure) if png else None)
+        figure = plan.draw(frame)
+        svg = svg_of(figure)  # before the PNG, which lays the figure out anew
+        yield _Drawing(f"{preset.slug}-{plan.name}", plan.title, plan.note, svg, png_of(figure) if png else None)
 
 
-_CONTEXT: Final = figures.FigurePlan(
-    "context",
-    "Score against turns kept in context",
-    "Means over seeds; the policies of a line differ in nothing else (paper, figure 10).",
-    "episodes",
-    _KEEP_TURNS,
-    figures.funds_by_context,
-)
-
-
-def _context_frame(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the episodes of policies that differ in ``keep_turns`` alone, with the name of their line, or None."""
-    kept: dict[str, int] = {}
-    lines: dict[str, list[str]] = {}
+def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
+    """Return episodes with ``keep_turns`` and ``line``, the names of policies that differ in keep_turns alone."""
     models = dict(zip(done["policy"], done["model"], strict=True))
+    groups: dict[str, dict[str, int]] = {}
     for row in evaluation.suite.policies:
-        turns = row.parameters.get(_KEEP_TURNS)
-        if isinstance(turns, int) and row.label in models:
-            others = {key: value for key, value in row.parameters.items() if key != _KEEP_TURNS}
+        kept = row.parameters.get("keep_turns")
+        if isinstance(kept, int) and row.label in models:
+            others = {key: value for key, value in row.parameters.items() if key != "keep_turns"}
             rest = attrs.asdict(attrs.evolve(row, label="", parameters=others))
-            kept[row.label] = turns
-            lines.setdefault(json.dumps([rest, models[row.label]], default=str, sort_keys=True), []).append(row.label)
-    several = {policy: policies for policies in lines.values() if len(policies) > 1 for policy in policies}
-    if not several:
-        return None
-    part = done[done["policy"].isin(list(several))]
-    of_lines = [models[policies[0]] for policies in lines.values() if len(policies) > 1]
-    names = {  # the model, unless there is none or it has two lines
-        policy: policies[0] if pd.isna(models[policy]) or of_lines.count(models[policy]) > 1 else models[policy]
-        for policy, policies in several.items()
-    }
-    return part.assign(line=part["policy"].map(names), keep_turns=part["policy"].map(kept))
+            groups.setdefault(json.dumps([rest, models[row.label]], default=str, sort_keys=True), {})[row.label] = kept
+    several = [group for group in groups.values() if len(group) > 1]
+    lines = {policy: ", ".join(group) for group in several for policy in group}
+    turns = {policy: kept for group in several for policy, kept in group.items()}
+    policy = done["policy"].astype(object)
+    return done.assign(line=policy.map(lines), keep_turns=policy.map(turns).astype("Int64"))
 
 
 # ---------------------------------------------------------------- times, failures, published results
 
 
-def _times(evaluation: Evaluation, frame: pd.DataFrame) -> _Section:
+def _times(evaluation: Evaluation, presets: Sequence[_Preset]) -> _Part:
     runs = [each.run for each in evaluation.episodes if each.run is not None and each.status == "finished"]
     if not runs:
-        return _Section("times", "Times, retries and faults", [_Part("", ["No episode is finished."])])
+        return _Part(paragraphs=[_NOTHING])
     first = min(run.origin.started for run in runs)
     last = max(run.outcome.ended or run.origin.started for run in runs)
-    parts = [_Part("", [f"The first finished run was begun at {first}; the last ended at {last}."])]
-    for preset in frame["preset"].unique():
-        means = tables.means_frame(frame[frame["preset"] == preset], ["wall_s", "latency_s", "retries", "faults"])
-        parts.append(_Part("", tables=[make_table(f"Times, preset {preset}", means, tables.TIMES)]))
-    reading = ("Nothing else in this report differs between two evaluations that are equal otherwise.",)
-    return _Section("times", "Times, retries and faults", parts, reading)
+    shown: list[Table] = []
+    for preset in presets:
+        means = tables.means_frame(preset.frame, ["wall_s", "latency_s", "retries", "faults"])
+        shown.append(make_table(f"Times, preset {preset.name}", means, tables.TIMES))
+    return _Part("", [f"The first finished run was begun at {first}; the last ended at {last}."], shown)
 
 
 def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
     """Return the episodes that failed or are missing, with the reasons; of a held-out suite the error's class alone."""
-    reasons = dict(zip(map(str, (each.key for each in evaluation.episodes)), frame["reason"], strict=True))
     rows: list[tuple[str, str, str]] = []
-    for episode, status in zip(evaluation.episodes, frame["status"], strict=True):
-        if status == "finished":
-            continue
-        reason = reasons[str(episode.key)]
+    for episode, status, why in zip(evaluation.episodes, frame["status"], frame["reason"], strict=True):
+        reason = "not known" if pd.isna(why) else str(why)
         if status == "missing":
             reason = "not begun" if episode.run is None else episode.run.outcome.reason or episode.run.outcome.status
-        text = "not known" if pd.isna(reason) else str(reason)
-        rows.append((str(episode.key), status, text.split(":")[0] if evaluation.suite.is_held_out else text))
+        if status != "finished":
+            rows.append((str(episode.key), status, reason.split(":")[0] if evaluation.suite.is_held_out else reason))
     if not rows:
         return _Part("", ["Every planned episode is finished."])
     return _Part("", tables=[_facts("Episodes", rows, "Episode", "Status", "Reason")])
@@ -467,42 +382,30 @@ def _published() -> _Section:
     found = published_results()
     frame = pd.DataFrame([attrs.asdict(model) for model in found.models])
     december = [100 * model.funds_usd[-1] for model in found.models]
-    frame = frame.assign(policy=frame["name"], december=december, figure7=100 * frame["figure7_usd"])
+    frame = frame.assign(december=december, figure7=100 * frame["figure7_usd"])
     part = _Part("", [], [make_table("Published models", frame, tables.PUBLISHED)])
     return _Section("published", "Published results", [part], [*found.sources, *found.caveats])
 
 
 _LEADERBOARD_READING: Final = (
-    (
-        "The place is not a result, the tier is: policies of a tier are not shown to differ from the first of it. "
-        "Tiers compare policies on the same seeds, with Holm's correction over all pairs."
-    ),
-    (
-        "A failed episode counts 0 and as not survived, so that a policy gains nothing by failing on poor seeds. The "
-        "score of the finished episodes alone stands beside it, in brackets."
-    ),
+    "The place is not a result, the tier is: policies of a tier are not shown to differ from the first of it.",
+    "Tiers compare policies on the same seeds, with Holm's correction over all pairs.",
+    "A failed episode counts 0 and as not survived, so that a policy gains nothing by failing on poor seeds.",
     "A score is a mean, so one rich seed can carry it. As many seeds are below the median as above it.",
-    (
-        f"An interval can reach below $0, although no score can: below {BCA_NEEDS} seeds it is Student's, which is "
-        "symmetric. An interval of width 0 says that these seeds show no spread, not that there is none."
-    ),
+    f"Below {BCA_NEEDS} seeds an interval is Student's, which is symmetric: it can reach below $0, as no score can.",
+    "An interval of width 0 says that these seeds show no spread, not that there is none.",
 )
 _COMPARISON_READING: Final = (
     "A lift is the mean of the differences to the baseline on the same seeds, so the luck of the market drops out.",
-    (
-        f"p is the sign-flip test's, exact up to {EXACT_LIMIT} seeds without a tie. It assumes that without a "
-        "difference between the policies the lift of a seed is symmetric about 0. It cannot be below 2 / 2^n for n "
-        "seeds."
-    ),
-    (
-        "Where interval and p disagree, trust the p: Student's interval assumes a normal distribution. A Holm p of at "
-        f"most {ALPHA:g} is significant among all policies of the table."
-    ),
+    f"p is the sign-flip test's, exact up to {EXACT_LIMIT} seeds without a tie; of n seeds it is at least 2 / 2^n.",
+    "The test assumes that without a difference between the policies the lift of a seed is symmetric about 0.",
+    "Where interval and p disagree, trust the p: Student's interval assumes a normal distribution.",
+    f"A Holm p of at most {ALPHA:g} is significant among all policies of the table.",
 )
 _METRICS_READING: Final = (
     "Means over seeds of finished episodes. A seed on which a figure is not defined does not enter its mean.",
-    (
-        "A win rate can be raised by leaving late tasks unfinished: read it beside Overdue. A market can be re-rolled "
-        "by accepting tasks that are never worked on: see Never dispatched."
-    ),
+    "A win rate can be raised by leaving late tasks unfinished: read it beside Overdue.",
+    "A market can be re-rolled by accepting tasks that are never worked on: see Never dispatched.",
 )
+_RELIABILITY_READING: Final = "Over all finished episodes; not in the score."
+_TIMES_READING: Final = "Nothing else in this report differs between two evaluations that are equal otherwise."

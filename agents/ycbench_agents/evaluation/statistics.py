@@ -25,30 +25,19 @@ except ImportError as error:
     raise MissingExtraError(_MISSING) from error
 
 
-CONFIDENCE: Final = 0.95
-"""Confidence of every interval."""
-ALPHA: Final = 0.05
-"""Level of every test."""
-BCA_NEEDS: Final = 20
-"""Fewest values of which the interval of a mean is made by resampling."""
-EXACT_LIMIT: Final = 16
-"""Most differences other than 0 of which all sign flips are counted."""
+CONFIDENCE: Final = 0.95  # of every interval
+ALPHA: Final = 0.05  # level of every test
+BCA_NEEDS: Final = 20  # fewest values of which the interval of a mean is made by resampling
+EXACT_LIMIT: Final = 16  # most differences other than 0 of which all sign flips are counted
 _Key = TypeVar("_Key", bound=Hashable)
 _RESAMPLES: Final = 9999
 _RANDOM_SEED: Final = 20260401
-_NUMBERS_AT_ONCE: Final = 2**20  # 8 MiB of doubles
 _TIE: Final = 1e-12  # of the sum of all sizes: far above what doubles lose, far below a cent
 
 
 @attrs.frozen
 class Interval:
-    """A confidence interval.
-
-    Args:
-        low: Lower end in the unit of the values; None if it is not defined.
-        high: Upper end; None exactly if ``low`` is.
-        method: How it was computed.
-    """
+    """A confidence interval in the unit of the values; ``low`` and ``high`` are None if it is not defined."""
 
     low: float | None
     high: float | None
@@ -56,24 +45,8 @@ class Interval:
 
 
 @attrs.frozen
-class SignFlipTest:
-    """A two-sided sign-flip test of paired differences.
-
-    Args:
-        p: Share of all sign flips whose mean is at least as far from 0 as the observed one; None without a difference.
-        floor: The smallest p that these differences can have: ``2 / 2**k`` of k differences other than 0, 1 if all are
-            0; of random flips at least ``1 / 10_000``. None without a difference.
-        method: Whether all flips were counted, or random ones.
-    """
-
-    p: float | None
-    floor: float | None
-    method: Literal["exact", "random"] = "exact"
-
-
-@attrs.frozen
 class Summary:
-    """Summary of values, in their unit: number, mean, median, standard deviation (n - 1), interval of the mean."""
+    """Number, mean, median, standard deviation (n - 1) of values, and the interval of the mean."""
 
     n: int
     mean: float | None
@@ -83,68 +56,61 @@ class Summary:
 
 
 @attrs.frozen
-class Comparison:
-    """A candidate against a baseline on the seeds that both have.
+class SignFlipTest:
+    """A two-sided sign-flip test of paired differences; p and floor are None without a difference.
 
     Args:
-        difference: Summary of the lifts (candidate less baseline), one a seed.
-        percent: Mean lift in percent of the baseline's mean; None unless that mean is above 0.
-        test: Sign-flip test of the lifts.
-        wins: Seeds on which the candidate has more.
-        ties: Seeds on which both have the same.
-        losses: Seeds on which the baseline has more.
+        p: Share of all sign flips whose mean is at least as far from 0 as the observed one.
+        floor: The smallest p that these differences can have: ``2 / 2**k`` of k differences other than 0, 1 if all are
+            0; of random flips at least ``1 / 10_000``.
+        method: Whether all flips were counted, or random ones.
     """
 
-    difference: Summary
-    percent: float | None
-    test: SignFlipTest
+    p: float | None
+    floor: float | None
+    method: Literal["exact", "random"] = "exact"
+
+
+@attrs.frozen
+class Comparison:
+    """A candidate against a baseline on the seeds that both have."""
+
+    difference: Summary  # of the lifts (candidate less baseline), one a seed
+    percent: float | None  # mean lift in percent of the baseline's mean; None unless that mean is above 0
+    test: SignFlipTest  # of the lifts
     wins: int
     ties: int
     losses: int
-
-    @property
-    def win_rate(self) -> float | None:
-        """Share of the seeds that the candidate wins, a tie counting half; None without a pair."""
-        return (self.wins + self.ties / 2) / self.difference.n if self.difference.n else None
+    win_rate: float | None  # share of the seeds won, a tie counting half; None without a pair
 
 
-def student_interval(values: Sequence[float]) -> Interval:
-    """Return Student's interval of the mean, ``mean ± t(n - 1) s / sqrt(n)``; undefined for fewer than two values."""
-    if len(values) < 2:  # noqa: PLR2004 -- a spread takes two
-        return Interval(None, None, "student")
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
-    return Interval(fmean(values) - half, fmean(values) + half, "student")
+def mean_interval(values: Sequence[float], method: Literal["student", "bca"] | None = None) -> Interval:
+    """Return the interval of a mean; undefined for fewer than two values, of width 0 if all are equal.
 
-
-def bca_interval(values: Sequence[float]) -> Interval:
-    """Return the bias-corrected and accelerated bootstrap interval of the mean (Efron 1987).
-
-    It is undefined for fewer than two values, and has width 0 if all are equal.
+    Args:
+        values: Independent values, in any order.
+        method: ``student`` for ``mean ± t(n - 1) s / sqrt(n)``, ``bca`` for the bias-corrected and accelerated
+            bootstrap (Efron 1987). By default bca from ``BCA_NEEDS`` values on: it never reaches beyond the values, so
+            its intervals of few values are far too narrow.
     """
-    numbers = np.sort(np.asarray(values, dtype=np.float64))
-    if numbers.size < 2 or numbers[0] == numbers[-1]:  # noqa: PLR2004 -- a spread takes two
-        return attrs.evolve(student_interval(numbers.tolist()), method="bca")
-    lowest, width = float(numbers[0]), float(numbers[-1] - numbers[0])
+    method = method or ("bca" if len(values) >= BCA_NEEDS else "student")
+    numbers = sorted(map(float, values))
+    if len(numbers) < 2:  # noqa: PLR2004 -- a spread takes two
+        return Interval(None, None, method)
+    lowest, width = numbers[0], numbers[-1] - numbers[0]
+    if method == "student" or not width:
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1)) * stdev(numbers) / math.sqrt(len(numbers))
+        return Interval(fmean(numbers) - half, fmean(numbers) + half, method)
     ends = stats.bootstrap(
-        ((numbers - lowest) / width,),
+        ((np.asarray(numbers) - lowest) / width,),
         # Rounded: a resample that is the sample in another order must tie with it, whatever the last digit of its sum.
         lambda sample, axis: np.round(sample.mean(axis=axis), 14),
-        vectorized=True,
         n_resamples=_RESAMPLES,
-        batch=max(1, _NUMBERS_AT_ONCE // numbers.size),
         confidence_level=CONFIDENCE,
         method="BCa",
         rng=np.random.default_rng(_RANDOM_SEED),
     ).confidence_interval
-    return Interval(lowest + width * float(ends.low), lowest + width * float(ends.high), "bca")
-
-
-def mean_interval(values: Sequence[float]) -> Interval:
-    """Return the interval of a mean: by resampling from ``BCA_NEEDS`` values on, Student's for fewer.
-
-    Resampling never reaches beyond the values, so its intervals of few values are far too narrow.
-    """
-    return bca_interval(values) if len(values) >= BCA_NEEDS else student_interval(values)
+    return Interval(lowest + width * float(ends.low), lowest + width * float(ends.high), method)
 
 
 def proportion_interval(share: float, count: int) -> Interval:
@@ -189,7 +155,7 @@ def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
     ``EXACT_LIMIT`` differences other than 0 and if all have the same size; of others, random ones.
 
     Args:
-        differences: One a seed; their order does not matter.
+        differences: One a seed, in any order.
     """
     if not differences:
         return SignFlipTest(None, None)
@@ -200,12 +166,10 @@ def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
         return SignFlipTest(float(stats.binomtest(int((others > 0).sum()), count).pvalue), floor)
     if count > EXACT_LIMIT:
         test = stats.permutation_test(
-            (others / sizes.max(),),
+            (others,),
             lambda values, axis: np.abs(values.mean(axis=axis)),
             permutation_type="samples",
-            vectorized=True,
             n_resamples=_RESAMPLES,
-            batch=max(1, _NUMBERS_AT_ONCE // count),
             alternative="greater",
             rng=np.random.default_rng(_RANDOM_SEED),
         )
@@ -244,13 +208,15 @@ def compare(candidate: pd.Series, baseline: pd.Series) -> Comparison:
     difference = summarise(lifts)
     usual = fmean(pairs["baseline"]) if lifts else 0.0
     wins, losses = sum(lift > 0 for lift in lifts), sum(lift < 0 for lift in lifts)
+    ties = len(lifts) - wins - losses
     return Comparison(
         difference=difference,
         percent=100 * difference.mean / usual if difference.mean is not None and usual > 0 else None,
         test=sign_flip_test(lifts),
         wins=wins,
-        ties=len(lifts) - wins - losses,
+        ties=ties,
         losses=losses,
+        win_rate=(wins + ties / 2) / len(lifts) if lifts else None,
     )
 
 
@@ -264,8 +230,7 @@ def tiers(values: Mapping[str, pd.Series]) -> dict[str, int]:
     Args:
         values: Score by seed of each policy.
     """
-    means = {name: fmean(scores) for name, scores in values.items()}
-    order = sorted(values, key=lambda name: (-means[name], name))
+    order = sorted(values, key=lambda name: (-fmean(values[name]), name))
     adjusted = holm({pair: compare(values[pair[0]], values[pair[1]]).test.p for pair in combinations(order, 2)})
     found: dict[str, int] = {}
     leader, tier = "", 0
