@@ -13,6 +13,7 @@ import pytest
 from pages import updated
 
 from ycbench_agents import policy_names, rollout
+from ycbench_agents.evaluation.published import published
 from ycbench_agents.planner import load_plan, replay_plan, upper_bound
 from ycbench_env import YCBenchEnv, load_config
 
@@ -28,6 +29,12 @@ def scores() -> dict[str, Any]:
 def test_tables_are_what_was_measured(scores: dict[str, Any]) -> None:
     page = script.PAGE.read_text(encoding="utf-8")
     assert updated(page, script.tables(scores)) == page, "run scripts/policies_page.py write"
+
+
+def test_the_picture_names_every_line(scores: dict[str, Any]) -> None:
+    named = {text.get_text().split("  ")[0] for text in script.picture(scores).axes[0].texts}
+    models = {model.name for model in published().models}
+    assert named == {"upper bound", "planner (loophole)", "expert", "greedy", *models}
 
 
 def test_every_policy_has_a_place_on_the_page() -> None:

@@ -399,7 +399,7 @@ def reported(once: dict[str, tuple[Path, Suite]]) -> dict[str, tuple[Path, Suite
     [
         ((), b"", b"", "valid"),
         (("report.html", "report.md"), b"6 finished", b"9 finished", "invalid"),
-        (("report.html", "figures/default-funds.svg"), b"PD94", b"PDxx", "not checked"),
+        (("report.html", "figures/default-funds-by-month.svg"), b"PD94", b"PDxx", "not checked"),
     ],
 )
 def test_a_report_is_rendered_again_and_compared(  # noqa: PLR0913 -- the fixtures
