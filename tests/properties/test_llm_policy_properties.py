@@ -6,8 +6,9 @@ import asyncio
 import hashlib
 import json
 import random
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
+from chats import call, problems
 from gymnasium import Env
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,6 @@ from hypothesis import strategies as st
 from ycbench_agents.base import Decision
 from ycbench_agents.llm.client import ChatRequest, Completion, ContextLengthError, Transport
 from ycbench_agents.llm.conversation import Exchange, answers_by_call, messages, prompt_sha256
-from ycbench_agents.llm.loopback import request_problems
 from ycbench_agents.llm.policy import LLMPolicy
 from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.reply import (
@@ -27,7 +27,7 @@ from ycbench_agents.llm.reply import (
     reply_from_json,
     reply_to_json,
 )
-from ycbench_agents.llm.settings import LLMSettings
+from ycbench_agents.llm.settings import LLMSettings, Mode
 from ycbench_env import YCBenchEnv
 from ycbench_env.actions import format_command, parse_turn
 from ycbench_env.testing import hostile_texts
@@ -35,7 +35,6 @@ from ycbench_env.testing.conformance import QUERIES, REFUSED
 from ycbench_env.types.command import AppendScratchpad, WriteScratchpad
 from ycbench_env.wrappers import ScratchpadMemory, Window, window
 
-Mode: TypeAlias = Literal["tools", "text"]
 MODES: Final[tuple[Mode, ...]] = ("tools", "text")
 COMMANDS: Final = (
     *("sim resume", "market browse --limit 3", "task list && company status; client list", "# nothing"),
@@ -72,15 +71,11 @@ REPLIES = st.builds(
 )
 
 
-def problems(listed: tuple[Any, ...]) -> list[str]:
-    return request_problems({"model": "m", "messages": list(listed)})
-
-
 @given(REPLIES, st.integers(1, 4))
 def test_each_call_is_run_or_refused_and_only_what_is_exactly_right_is_run(reply: ChatReply, most: int) -> None:
     plan = parse_reply(reply, mode="tools", max_calls=most)
     assert len(plan.calls) == len(reply.tool_calls)
-    for number, (sent, call) in enumerate(zip(reply.tool_calls, plan.calls, strict=True)):
+    for number, (sent, planned) in enumerate(zip(reply.tool_calls, plan.calls, strict=True)):
         right = False
         if isinstance(sent.arguments, str) and sent.name == "run_command" and number < most:
             try:
@@ -90,12 +85,12 @@ def test_each_call_is_run_or_refused_and_only_what_is_exactly_right_is_run(reply
             right = isinstance(decoded, dict) and list(decoded) == ["command"] and isinstance(decoded["command"], str)
             right = right and bool(parse_turn(dict(decoded or {})["command"]))
         right = right and reply.finish_reason in WHOLE
-        assert bool(call.texts) == right == (call.refusal is None)
-        assert isinstance(json.loads(call.arguments), dict)
-    assert len({call.id for call in plan.calls}) == len(plan.calls)
-    assert all(call.id.strip() and call.id.isprintable() and len(call.id) <= 256 for call in plan.calls)
-    assert sum(len(call.arguments) for call in plan.calls) <= MAX_REPLAYED_ARGUMENTS + 64 * len(plan.calls)
-    assert plan.turn == tuple(text for call in plan.calls for text in call.texts)
+        assert bool(planned.texts) == right == (planned.refusal is None)
+        assert isinstance(json.loads(planned.arguments), dict)
+    assert len({planned.id for planned in plan.calls}) == len(plan.calls)
+    assert all(planned.id.strip() and planned.id.isprintable() and len(planned.id) <= 256 for planned in plan.calls)
+    assert sum(len(planned.arguments) for planned in plan.calls) <= MAX_REPLAYED_ARGUMENTS + 64 * len(plan.calls)
+    assert plan.turn == tuple(text for planned in plan.calls for text in planned.texts)
     assert all(text.encode() for text in plan.turn)
 
 
@@ -123,15 +118,7 @@ def test_quoted_text_never_becomes_a_command(text: str, verb: str, fenced: bool,
     assert [parsed.command for parsed in parse_turn(plan.turn)] == expected
 
 
-@given(REPLIES)
-def test_replies_go_through_json_unchanged(reply: ChatReply) -> None:
-    kept = reply_from_json(reply_to_json(reply))
-    text = json.dumps(reply_to_json(kept), allow_nan=False, ensure_ascii=False)
-    assert text.encode()
-    assert reply_from_json(json.loads(text)) == kept
-
-
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(REPLIES, max_size=6), st.sampled_from(MODES), st.none() | st.integers(0, 3000))
 def test_messages_are_valid_at_every_window_and_budget(
     replies: list[ChatReply], mode: Mode, budget: int | None
@@ -161,9 +148,9 @@ def check_answers(plan: Plan, answers: Any, results: list[Any]) -> None:  # noqa
     """Each call has its own answers, and all together are those of the turn, in order."""
     assert len(answers) == len(plan.calls)
     own = iter(results)
-    for call, given_answers in zip(plan.calls, answers, strict=True):
-        if call.refusal is not None:
-            assert [json.loads(answer.output) for answer in given_answers] == [{"error": call.refusal}]
+    for planned, given_answers in zip(plan.calls, answers, strict=True):
+        if planned.refusal is not None:
+            assert [json.loads(answer.output) for answer in given_answers] == [{"error": planned.refusal}]
             continue
         for answer in given_answers:
             entry = next(own)
@@ -187,12 +174,12 @@ class Model:
         if rng.random() < 0.3:
             return Completion(rng.choice(self.replies), Transport(0.1, 1))
         commands = rng.choices([*QUERIES, *COMMANDS, "sim resume", "sim resume"], k=rng.randint(1, 3))
-        calls = tuple(ToolCall("call_0", "run_command", json.dumps({"command": text})) for text in commands)
+        calls = tuple(call(text) for text in commands)
         text = "\n".join(["I act.", "```", *commands, "```"])
         return Completion(ChatReply(text, calls, usage=TokenUsage(rng.randrange(100), 1)), Transport(0.1, 1))
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     seed=st.integers(0, 10**6),
     replies=st.lists(REPLIES, min_size=1, max_size=3),

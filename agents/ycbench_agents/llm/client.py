@@ -55,13 +55,11 @@ _CONTEXT_LENGTH: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_ADVICE: Final = {
-    **dict.fromkeys((401, 403), " (the key is taken from the environment variable {variable})"),
-    404: " (check the settings model and base_url)",
-    **dict.fromkeys(
-        (301, 302, 307, 308), " (a redirect is not followed; set base_url to where it leads, if you trust it)"
-    ),
-}
+_ADVICE: Final = (
+    ((401, 403), " (the key is taken from the environment variable {variable})"),
+    ((404,), " (check the settings model and base_url)"),
+    ((301, 302, 307, 308), " (a redirect is not followed; set base_url to where it leads, if you trust it)"),
+)
 
 
 @attrs.frozen
@@ -74,17 +72,11 @@ class ChatRequest:
 
 @attrs.frozen
 class Transport:
-    """How a reply came; differs between equal runs.
+    """How a reply came; differs between equal runs."""
 
-    Args:
-        latency_s: Seconds from the first attempt to the reply, waits included.
-        attempts: Requests that were sent.
-        faults: What went wrong on the way, one short text each, without secrets.
-    """
-
-    latency_s: float
+    latency_s: float  # from the first attempt to the reply, waits included
     attempts: int
-    faults: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()  # what went wrong on the way, one short text each, without secrets
 
 
 @attrs.frozen
@@ -145,16 +137,10 @@ def api_key(settings: LLMSettings) -> str:
     variable = settings.api_key_variable
     key = os.environ.get(variable, "").strip()  # a key read from a file may end in a line break
     if not key and is_openai(urlsplit(server_url(settings)).hostname):
-        msg = (
-            f"no API key: the environment variable {variable} is not set or empty; set it to the key, or set base_url "
-            "to a server that takes none"
-        )
+        msg = f"no API key: the environment variable {variable} is not set or empty; set it, or set base_url"
         raise ModelError(msg)
     if not all("!" <= sign <= "~" for sign in key):
-        msg = (
-            f"the environment variable {variable} holds blanks, control characters or signs beyond ASCII (not shown), "
-            "which no API key has; set it to the key alone"
-        )
+        msg = f"the environment variable {variable} holds blanks or signs beyond ASCII (not shown), which no key has"
         raise ModelError(msg)
     return key or _NO_KEY
 
@@ -246,7 +232,8 @@ class OpenAIChat:
             msg = f"the messages are too long for {settings.model}: {last}"
             raise ContextLengthError(msg, transport)
         tried = "1 attempt" if attempts.count == 1 else f"{attempts.count} attempts"
-        advice = _ADVICE.get(attempts.status, "").format(variable=settings.api_key_variable)
+        advice = "".join(text for statuses, text in _ADVICE if attempts.status in statuses)
+        advice = advice.format(variable=settings.api_key_variable)
         msg = f"no reply of {settings.model} at {server_url(settings)} after {tried}: {last}{advice}"
         raise ModelError(msg, transport)
 

@@ -41,34 +41,21 @@ _CERTAIN_ECHO: Final = 300  # characters of a command that the environment repea
 
 @attrs.frozen
 class CommandAnswer:
-    """An answer as it is shown.
+    """An answer as it is shown."""
 
-    Args:
-        command: The command that it answers, None where it answers a call as a whole.
-        output: The answer, as compact JSON.
-        commands: How many commands it stands for.
-    """
-
-    command: str | None
-    output: str
-    commands: int = 1
+    command: str | None  # None where it answers a call as a whole
+    output: str  # compact JSON
+    commands: int = 1  # that it stands for
 
 
 @attrs.frozen
 class Exchange:
-    """One turn of the conversation.
+    """One turn of the conversation."""
 
-    Args:
-        said: What the user said of the world before it: status and events.
-        reply: What the model said.
-        plan: What became of the reply.
-        answers: Answers of each call of the plan, in order.
-    """
-
-    said: str
+    said: str  # by the user before it: status and events
     reply: ChatReply
     plan: Plan
-    answers: tuple[tuple[CommandAnswer, ...], ...]
+    answers: tuple[tuple[CommandAnswer, ...], ...]  # of each call of the plan, in order
 
 
 def status_text(observation: Observation) -> str:

@@ -35,19 +35,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @attrs.frozen
 class ScriptedReply:
-    """One reply. Fields are sent as they are, also where the interface would not allow them.
-
-    Args:
-        content: Text, or whatever else is to stand there.
-        tool_calls: Calls, or whatever else; None leaves the field out.
-        finish_reason: Why it ended; None for the reason that the interface has for such a reply.
-        more: Further fields of the message, such as ``reasoning_content``.
-    """
+    """One reply. Fields are sent as they are, also where the interface would not allow them."""
 
     content: Any = None
-    tool_calls: Any = None
-    finish_reason: str | None = None
-    more: dict[str, Any] = attrs.field(factory=dict[str, Any])
+    tool_calls: Any = None  # None leaves the field out
+    finish_reason: str | None = None  # None for the reason that the interface has for such a reply
+    more: dict[str, Any] = attrs.field(factory=dict[str, Any])  # further fields, such as ``reasoning_content``
 
 
 Model: TypeAlias = Callable[[JsonObject], "ScriptedReply | JsonObject"]
@@ -89,16 +82,10 @@ def text_model(request: JsonObject) -> ScriptedReply:
 
 
 def _greedy_commands(request: JsonObject) -> list[str]:
-    """Return the commands of a turn; the last is a look at what the next turn needs to know.
-
-    Only the messages since the model's last reply are read, so a window of any size will do.
-    """
-    texts: list[str] = []
-    for message in reversed(cast("list[JsonObject]", request["messages"])):
-        if message.get("role") in {"assistant", "system"}:
-            break
-        texts.insert(0, str(message.get("content")))
-    text = "\n".join(texts)
+    """Return the commands of a turn; the last is a look at what the next turn needs to know."""
+    listed = cast("list[JsonObject]", request["messages"])
+    place = max(at for at, message in enumerate(listed) if message["role"] in {"assistant", "system"})
+    text = "\n".join(str(message.get("content")) for message in listed[place:])  # since the model's last reply
     active, employees = re.findall(r"\b(\d+) active\b", text), re.findall(r"\bemployees: (\d+)\b", text)
     tasks = re.findall(r'"tasks":\[(?:\{"task_id":"(Task-\d+)")?', text)
     look = "market browse --limit 1"
@@ -147,23 +134,14 @@ def _completion(request: JsonObject, reply: ScriptedReply) -> JsonObject:
 
 @attrs.frozen
 class Fault:
-    """What happens to a request instead of a reply; without a status, the connection ends without an answer.
+    """What happens to a request instead of a reply."""
 
-    Args:
-        status: HTTP status of an answer.
-        body: Its body.
-        headers: Its further headers.
-        stall_s: Seconds of silence before it.
-        interval_s: Seconds before each byte of the body.
-        cut: Whether the connection ends before the length of the body that the headers give.
-    """
-
-    status: int | None = None
+    status: int | None = None  # HTTP status; without one, the connection ends without an answer
     body: str = ""
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    stall_s: float = 0.0
-    interval_s: float = 0.0
-    cut: bool = False
+    stall_s: float = 0.0  # silence before the answer
+    interval_s: float = 0.0  # silence before each byte of the body
+    cut: bool = False  # the connection ends before the length of the body that the headers give
 
 
 def error_fault(
@@ -220,15 +198,16 @@ def request_problems(request: JsonObject) -> list[str]:
         unasked -= len(after)
         content = message.get("content")
         is_text = isinstance(content, str) and content.strip() != ""
-        of_model = message.get("role") == "assistant"
+        may_call = message.get("role") == "assistant" and 1 <= len(calls) <= _MOST_CALLS
+        are_ids = all(isinstance(each, str) and each.strip() for each in ids) and len(set(ids)) == len(ids)
         wrong = {
             f"got answers to {after} after it, expected answers to its calls {ids}": after != ids,
             "its text is blank or no text": not is_text and not (content is None and calls),
             "UTF-8 cannot hold it": re.search("[\ud800-\udfff]", json.dumps(message, ensure_ascii=False)),
-            "its tool_calls are no list of at most 128 calls, or are not the model's": "tool_calls" in message
-            and not (of_model and 1 <= len(calls) <= _MOST_CALLS),
-            "two calls have one id, or one has none": len(set(ids)) < len(ids)
-            or not all(isinstance(call_id, str) and call_id.strip() for call_id in ids),
+            f"its tool_calls are no list of at most {_MOST_CALLS} calls, or are not the model's": (
+                "tool_calls" in message and not may_call
+            ),
+            "two calls have one id, or one has none": not are_ids,
             "the arguments of a call are not the text of a JSON object": not all(map(_has_arguments, calls)),
         }
         problems += [f"message {place}: {text}" for text, is_wrong in wrong.items() if is_wrong]

@@ -25,15 +25,8 @@ import attrs
 from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
 from ycbench_agents.files import structure
 from ycbench_agents.llm import conversation
-from ycbench_agents.llm.client import (
-    ChatClient,
-    ChatRequest,
-    ContextLengthError,
-    ModelError,
-    OpenAIChat,
-    Transport,
-    api_key,
-)
+from ycbench_agents.llm.client import ChatClient, ChatRequest, ContextLengthError, ModelError, OpenAIChat, Transport
+from ycbench_agents.llm.client import api_key as required_key
 from ycbench_agents.llm.conversation import Exchange, count_tokens, prompt_sha256
 from ycbench_agents.llm.pricing import Price, Prices, cost_usd, load_prices
 from ycbench_agents.llm.prompt import system_prompt, with_notes
@@ -112,16 +105,17 @@ class LLMPolicy:
         self._price = prices.find(settings.model) if prices else None
         self._client: ChatClient = client or OpenAIChat(settings)
         self._last: tuple[_Asked, ChatReply, Plan] | None = None  # all that it knows of the episode
-        self._last_trace: JsonObject | None = None
         self._prompts: dict[tuple[int | None, bool], str] = {}
+        self._shrunk_to: int | None = None  # most earlier turns shown, after the model's context had been too small
+        self._last_trace: JsonObject | None = None
         self._runner: asyncio.Runner | None = None
         self._closing: Callable[[], object] | None = None
         system = self._system("", settings.keep_turns)  # a template that cannot be used is an error at once
         least = count_tokens([{"role": "system", "content": system}, run_command_tool()])
         if settings.token_budget is not None and settings.token_budget < least:
             msg = (
-                f"token_budget: got {settings.token_budget}, expected at least {least}, which the system prompt alone "
-                "takes, and room for turns; shorten the prompt (system_prompt), or leave the budget out"
+                f"token_budget: got {settings.token_budget}, expected at least {least} for the system prompt alone, "
+                "and room for turns"
             )
             raise LLMSettingsError(msg)
 
@@ -156,7 +150,7 @@ class LLMPolicy:
     def reset(self, seed: int) -> None:
         """Forget the last episode. The seed is not used: it must reach neither prompts nor requests."""
         del seed
-        self._last = self._last_trace = None
+        self._last = self._shrunk_to = self._last_trace = None
 
     async def decide(self, observation: Observation) -> Decision:
         """Return the model's turn.
@@ -175,10 +169,9 @@ class LLMPolicy:
             except ContextLengthError as error:
                 tried.append(error.transport)
                 if len(tried) > 1 or not asked.shown:
-                    turns = "1 earlier turn" if asked.shown == 1 else f"{asked.shown} earlier turns"
                     msg = (
-                        f"the request is too long for the model even with {turns} in it: {error}. Keep fewer turns "
-                        "(keep_turns), set token_budget, or use a model with a larger context"
+                        f"the request is too long for the model even with only {asked.shown} earlier turns in it: "
+                        f"{error}. Set keep_turns or token_budget lower, or use a model with a larger context"
                     )
                     raise PolicyStoppedError(msg) from error
                 asked = self._asking(observation, asked.shown // 2)
@@ -226,17 +219,13 @@ class LLMPolicy:
         if asked.sha256 != recorded.messages_sha256:
             msg = (
                 f"trace of turn {asked.turn}: recorded for messages with SHA-256 {recorded.messages_sha256}, but this "
-                f"history asks with {len(asked.messages)} messages of {asked.sha256}; the observations, the "
-                "settings, the configuration or the version of this program differ from those of the record"
+                f"history asks with {asked.sha256}; the observations, the settings, the configuration or the version "
+                "of this program differ from those of the record"
             )
             raise ValueError(msg)
         return self._settle(asked, reply_from_json(recorded.reply, "trace of a decision, reply"))
 
     # ---- the request
-
-    @property
-    def _shrunk_to(self) -> int | None:
-        return self._last[0].shrunk_to if self._last else None
 
     def _asking(self, observation: Observation, shrunk_to: int | None) -> _Asked:
         """Return the request for an observation; the last turn's answers have come with it."""
@@ -255,13 +244,9 @@ class LLMPolicy:
         if self._last is not None:
             before, reply, plan = self._last
             if turn < before.turn:
-                msg = (
-                    f"observation: got turn {turn} after turn {before.turn} was decided; reset the policy at the start "
-                    "of an episode"
-                )
+                msg = f"observation: got turn {turn} after turn {before.turn} was decided; reset the policy first"
                 raise ValueError(msg)
-            answers = conversation.answers_by_call(plan, fields["results"])
-            last = Exchange(before.said, reply, plan, answers)
+            last = Exchange(before.said, reply, plan, conversation.answers_by_call(plan, fields["results"]))
             exchanges = Window((*before.exchanges.turns, last), before.exchanges.dropped)
         keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
         system = self._system(fields.get("notes"), keep_turns)
@@ -281,9 +266,9 @@ class LLMPolicy:
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
-        asked = (keep_turns, notes is not None)
-        if asked not in self._prompts:  # nothing else in it changes from turn to turn
-            self._prompts[asked] = system_prompt(
+        key = (keep_turns, notes is not None)
+        if key not in self._prompts:  # nothing else in it changes from turn to turn
+            self._prompts[key] = system_prompt(
                 self._config,
                 keep_turns=keep_turns,
                 token_budget=self._settings.token_budget,
@@ -291,8 +276,7 @@ class LLMPolicy:
                 notes=notes is not None,
                 template=self._settings.system_prompt,
             )
-        system = self._prompts[asked]
-        return system if notes is None else with_notes(system, notes)
+        return self._prompts[key] if notes is None else with_notes(self._prompts[key], notes)
 
     def _view(self, exchanges: Window[Exchange], keep_turns: int | None, budget: int | None) -> Window[Exchange]:
         """Return the last turns within both limits."""
@@ -315,6 +299,7 @@ class LLMPolicy:
         keep_turns = settings.keep_turns if asked.shrunk_to is None else asked.shrunk_to
         kept = self._view(asked.exchanges, keep_turns, settings.token_budget if keep_turns is None else None)
         self._last = attrs.evolve(asked, exchanges=kept), reply, plan
+        self._shrunk_to = asked.shrunk_to
         trace = LLMTrace(
             reply=reply_to_json(reply),
             messages_sha256=asked.sha256,
@@ -357,7 +342,7 @@ def make_llm_policy(
     resolved = load_config(config)
     chosen = settings_for(resolved, {"model": model, **settings})
     if client is None:
-        api_key(chosen)  # a missing key is an error before anything is played
+        required_key(chosen)  # a missing key is an error before anything is played
     return LLMPolicy(chosen, resolved, load_prices(*prices), client)
 
 

@@ -24,33 +24,17 @@ _IN_RANGE: Final = (attrs.validators.ge(0), attrs.validators.le(1_000_000))
 
 @attrs.frozen
 class TokenUsage:
-    """Tokens of one reply; None is unknown, never 0.
+    """Tokens of one reply; None is unknown, never 0."""
 
-    Args:
-        prompt: Tokens of the prompt, cached ones included.
-        completion: Tokens of the reply, reasoning included.
-        cached: Those of the prompt that were read from a cache.
-        reasoning: Those of the reply that were reasoning.
-    """
-
-    prompt: int | None = None
-    completion: int | None = None
+    prompt: int | None = None  # cached ones included
+    completion: int | None = None  # reasoning included
     cached: int | None = None
     reasoning: int | None = None
 
 
 @attrs.frozen
 class Price:
-    """Prices of a model, in US dollars per million tokens.
-
-    Args:
-        prompt: Tokens of the prompt.
-        completion: Tokens of the reply, reasoning included.
-        as_of: Day on which the price was seen to hold, as YYYY-MM-DD.
-        cached_prompt: Tokens of the prompt that were read from a cache; None if they cost as much as others.
-        provider: Who serves the model, the word before the slash of its name; None for nobody in particular.
-        aliases: Further names of the model.
-    """
+    """Prices of a model, in US dollars per million tokens; prices.toml explains each field."""
 
     prompt: float = attrs.field(validator=_IN_RANGE)
     completion: float = attrs.field(validator=_IN_RANGE)

@@ -52,38 +52,23 @@ _MAX_SHOWN: Final = 80
 
 @attrs.frozen
 class ToolCall:
-    """One call of a reply.
+    """One call of a reply, as sent."""
 
-    Args:
-        id: Its id, as sent; may be empty or repeated.
-        name: Name of the tool, as sent.
-        arguments: Arguments as sent: JSON text where the model keeps to the interface, any JSON value otherwise.
-    """
-
-    id: str
+    id: str  # may be empty or repeated
     name: str
-    arguments: Any
+    arguments: Any  # JSON text where the model keeps to the interface, any JSON value otherwise
 
 
 @attrs.frozen
 class ChatReply:
-    """One reply of a chat model.
-
-    Args:
-        content: Its text, None without one.
-        tool_calls: Its calls, in order.
-        finish_reason: Why it ended: "stop", "tool_calls", "length"; None where the server gives no reason.
-        reasoning: Reasoning fields of the message as they were sent, by name.
-        usage: Tokens.
-        model: Model that the server names.
-    """
+    """One reply of a chat model."""
 
     content: str | None
     tool_calls: tuple[ToolCall, ...] = ()
-    finish_reason: str | None = None
-    reasoning: dict[str, Any] = attrs.field(factory=dict[str, Any])
+    finish_reason: str | None = None  # "stop", "tool_calls", "length"; None where the server gives none
+    reasoning: dict[str, Any] = attrs.field(factory=dict[str, Any])  # by the name of its field, as sent
     usage: TokenUsage = attrs.field(factory=TokenUsage)
-    model: str | None = None
+    model: str | None = None  # as the server names it
 
 
 def reply_to_json(reply: ChatReply) -> JsonObject:
@@ -207,34 +192,21 @@ def read_usage(usage: Json) -> TokenUsage:
 
 @attrs.frozen
 class PlannedCall:
-    """One call, and what is done with it.
+    """One call, and what is done with it."""
 
-    Args:
-        id: Its id, as sent unless that was empty, taken, long or not printable.
-        name: Name of the tool, as sent where the interface allows it.
-        arguments: A JSON object to send back: the arguments as sent, or a shorter one where they are long or none.
-        texts: Texts to run, each with at least one command; empty for a refused call.
-        refusal: Why it is refused, None for a call that is run.
-    """
-
-    id: str
-    name: str
-    arguments: str
-    texts: tuple[str, ...]
+    id: str  # as sent unless that was empty, taken, long or not printable
+    name: str  # as sent where the interface allows it
+    arguments: str  # a JSON object to send back: as sent, or a shorter one where that was long or none
+    texts: tuple[str, ...]  # to run, each with at least one command; empty for a refused call
     refusal: str | None
 
 
 @attrs.frozen
 class Plan:
-    """What becomes of a reply.
+    """What becomes of a reply."""
 
-    Args:
-        calls: Its calls, in order; those of a model without tools are its blocks of commands.
-        note: A message for the model besides the answers to its calls, None for none.
-    """
-
-    calls: tuple[PlannedCall, ...]
-    note: str | None = None
+    calls: tuple[PlannedCall, ...]  # those of a model without tools are its blocks of commands
+    note: str | None = None  # for the model, besides the answers to its calls
 
     @property
     def turn(self) -> tuple[str, ...]:

@@ -41,8 +41,13 @@ def test_content_of_any_shape_is_text(content: object, expected: str | None) -> 
     assert reply_in({"content": content}).content == expected
 
 
-def test_a_refusal_is_the_text() -> None:
-    assert reply_in({"content": None, "refusal": "I won't."}).content == "I won't."
+def test_a_refusal_is_the_text_and_other_fields_are_kept() -> None:
+    sent = {"content": None, "refusal": "No.", "reasoning": "r", "reasoning_details": [1], "reasoning_content": None}
+    reply = reply_in(sent, model="m-1")
+    assert reply.content == "No."
+    assert reply.reasoning == {"reasoning": "r", "reasoning_details": [1]}
+    assert (reply.model, reply.finish_reason) == ("m-1", "stop")
+    assert reply_in({}, model=3).model is None
 
 
 def function(name: Any, arguments: Any) -> dict[str, Any]:  # noqa: ANN401 -- whatever was sent
@@ -70,15 +75,6 @@ def test_the_older_function_call_is_a_call_without_an_id() -> None:
     assert reply_in(legacy).tool_calls == (ToolCall("", "f", "{}"),)
     newer = [{"id": "a", "function": function("g", "{}")}]
     assert reply_in({**legacy, "tool_calls": newer}).tool_calls == (ToolCall("a", "g", "{}"),)
-
-
-def test_reasoning_fields_model_and_reason_are_kept() -> None:
-    reply = reply_in(
-        {"content": "x", "reasoning": "r", "reasoning_details": [1], "reasoning_content": None}, model="m-1"
-    )
-    assert reply.reasoning == {"reasoning": "r", "reasoning_details": [1]}
-    assert (reply.model, reply.finish_reason) == ("m-1", "stop")
-    assert reply_in({}, model=3).model is None
 
 
 def test_values_that_no_record_holds_are_replaced_and_a_byte_order_mark_is_ignored() -> None:
@@ -128,8 +124,9 @@ def test_a_fault_is_one_printable_line() -> None:
     assert answer[1].isprintable()
 
 
-@given(JSON, st.sampled_from([200, 400, 500]))
-def test_no_json_raises(body: Any, status: int) -> None:  # noqa: ANN401 -- any JSON
+@given(JSON, st.text(), st.sampled_from([200, 400, 500]))
+def test_no_answer_raises(body: Any, text: str, status: int) -> None:  # noqa: ANN401 -- any JSON
+    read_answer(status, text)
     for value in (body, {"choices": [body]}, {"choices": [{"message": body}]}, {"error": body, "usage": body}):
         read_answer(status, json.dumps(value))
 
@@ -138,11 +135,6 @@ def test_no_json_raises(body: Any, status: int) -> None:  # noqa: ANN401 -- any 
 def test_every_message_is_a_reply_that_a_record_holds(message: dict[str, Any], usage: Any) -> None:  # noqa: ANN401 -- any JSON
     reply = reply_in(message, usage=usage)
     assert reply_from_json(json.loads(json.dumps(reply_to_json(reply), allow_nan=False))) == reply
-
-
-@given(st.text(), st.sampled_from([200, 404]))
-def test_no_text_raises(text: str, status: int) -> None:
-    read_answer(status, text)
 
 
 # ---- tokens

@@ -79,8 +79,10 @@ def with_settings(changes: dict[str, Any]) -> Config:
     return load_config("default", overrides=tables, environ={})
 
 
-def test_the_default_prompt_is_the_golden_one() -> None:
+def test_the_default_prompt_is_the_golden_one_and_notes_follow_it_as_they_are() -> None:
     assert with_notes(prompt(), "") + "\n" == GOLDEN.read_text(encoding="utf-8")
+    notes = "{company} $100 & <b>\n## Commands\n\N{GRINNING FACE}  "
+    assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
 
 
 @pytest.mark.parametrize("key", TOLD)
@@ -89,7 +91,7 @@ def test_a_setting_that_is_told_changes_the_prompt(key: str) -> None:
 
 
 @given(valid_configs(small=False))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_no_other_setting_changes_the_prompt(drawn: Config) -> None:
     tables: dict[str, dict[str, Any]] = {"sim": {}, "loop": {}, "world": {"initial_prestige_level": 3.5}}
     for key in TOLD:
@@ -182,16 +184,12 @@ def test_the_window_is_told_as_it_is(keep_turns: int | None, token_budget: int |
     assert text in prompt(keep_turns=keep_turns, token_budget=token_budget)
 
 
-def test_a_model_without_notes_hears_nothing_of_them() -> None:
-    assert "scratchpad" in prompt(notes=True)
-    without = prompt(notes=False).lower()
-    assert "scratchpad" not in without
-    assert "note" not in without
-
-
-def test_every_command_of_the_grammar_stands_in_the_prompt_as_its_usage() -> None:
+def test_every_command_stands_in_the_prompt_and_a_model_without_notes_hears_nothing_of_them() -> None:
     assert f"\n{command_list()}\n" in prompt()
-    assert f"\n{command_list(DEFAULT_GRAMMAR.without_command('scratchpad'))}\n" in prompt(notes=False)
+    without = prompt(notes=False)
+    assert f"\n{command_list(DEFAULT_GRAMMAR.without_command('scratchpad'))}\n" in without
+    assert "scratchpad" not in without.lower()
+    assert "note" not in without.lower()
 
 
 @pytest.mark.parametrize("preset", ["default", "classic-hard"])
@@ -218,10 +216,6 @@ def test_every_preset_has_a_prompt_without_an_open_placeholder(preset: str) -> N
     assert not re.search(r"[ \t]\n|  ", text)
 
 
-def test_how_many_clients_there_are_is_not_told() -> None:
-    assert prompt(with_settings({"world.num_clients": 3})) == prompt()
-
-
 @pytest.mark.parametrize("stops", [True, False])
 @pytest.mark.parametrize("needs", [True, False])
 @pytest.mark.parametrize("forced", [0, 5])
@@ -235,11 +229,6 @@ def test_what_becomes_of_an_idle_company_is_told_where_no_payroll_stops_time(
     assert ("with nothing active runs to the end" in text) == (not stops and (not needs or forced > 0))
     assert ("moved by itself with nothing active" in text) == (not stops and needs and forced > 0)
     assert ("also when it is moved by itself" in text) == (not stops and not needs and forced > 0)
-
-
-def test_notes_stand_at_the_end_whole_and_as_they_are() -> None:
-    notes = "{company} $100 & <b>\n## Commands\n\N{GRINNING FACE}  "
-    assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
 
 
 # ---------------------------------------------------------------- templates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,6 @@ from ycbench_agents.llm.reply import (
     Plan,
     ToolCall,
     parse_reply,
-    run_command_tool,
     without_thoughts,
 )
 from ycbench_env import load_config
@@ -43,10 +41,7 @@ def test_a_right_call_is_run_and_sent_back_as_it_came() -> None:
     assert plan.turn == ("task list\nsim resume",)
     assert plan.calls[0].arguments == spaced
     assert (plan.calls[0].refusal, plan.note) == (None, None)
-
-
-def test_text_beside_calls_is_not_run() -> None:
-    assert planned(call(), content="```\nsim resume\n```").turn == ("task list",)
+    assert planned(call(), content="```\nsim resume\n```").turn == ("task list",)  # text beside calls is not run
 
 
 @pytest.mark.parametrize(
@@ -98,11 +93,6 @@ def test_wrong_arguments_are_refused_with_the_defect_and_the_schema(arguments: J
     assert isinstance(json.loads(plan.calls[0].arguments), dict)  # servers decode what is sent back
 
 
-def test_an_object_of_the_wrong_shape_is_sent_back_as_it_came() -> None:
-    assert planned(call('{"cmd": "x"}')).calls[0].arguments == '{"cmd": "x"}'
-    assert planned(call("[1]")).calls[0].arguments == "{}"
-
-
 def test_lone_surrogates_reach_neither_the_turn_nor_what_is_sent_back() -> None:
     plan = planned(call('{"command": "scratchpad write --content a\\ud800b"}', call_id="i\udc00"))
     assert plan.turn == ("scratchpad write --content a\ufffdb",)
@@ -110,27 +100,22 @@ def test_lone_surrogates_reach_neither_the_turn_nor_what_is_sent_back() -> None:
     assert plan.calls[0].id == "call_1"
 
 
-@pytest.mark.parametrize(("name", "sent_back"), [("bash", "bash"), ("", "unnamed"), ("a b\ud800" * 40, None)])
-def test_an_unknown_tool_is_answered_with_the_tools_there_are(name: str, sent_back: str | None) -> None:
+@pytest.mark.parametrize(
+    ("name", "sent_back"), [("bash", "bash"), ("", "unnamed"), ("a b\ud800" * 40, ("a_b_" * 40)[:64])]
+)
+def test_an_unknown_tool_is_answered_with_the_only_one(name: str, sent_back: str) -> None:
     plan = planned(call(name=name))
     assert plan.turn == ()
     assert "the only one is run_command" in (plan.calls[0].refusal or "")
-    assert sent_back is None or plan.calls[0].name == sent_back
-    assert 1 <= len(plan.calls[0].name) <= 64
-    assert plan.calls[0].name.replace("_", "a").isalnum()
+    assert plan.calls[0].name == sent_back
 
 
-def test_ids_change_only_where_they_are_empty_or_taken() -> None:
+def test_ids_change_only_where_they_are_empty_or_taken_or_no_server_would_take_them() -> None:
     plan = planned(*[call(call_id=call_id) for call_id in ("x", "", "x", "call_3", " ", "call_0")])
     assert [each.id for each in plan.calls] == ["x", "call_2", "call_3_", "call_3", "call_5", "call_0"]
-    assert planned(call(call_id="call_0")).calls[0].id == "call_0"
-
-
-@pytest.mark.parametrize("bad", ["x" * 257, "x" * 10**6, "a\nb", "a\x00", "\x1b[31m", "a\u2028b", "\x7f", "\u202e"])
-def test_ids_that_are_long_or_hold_control_characters_are_replaced_always_alike(bad: str) -> None:
-    plan = planned(call(call_id=bad), call(call_id="x" * 256), call(call_id=bad), call(call_id="call_1"))
-    assert [each.id for each in plan.calls] == ["call_1_", "x" * 256, "call_3", "call_1"]
-    assert plan.turn == ("task list",) * 4
+    for bad in ("x" * 257, "a\nb", "a\x00", "\x1b[31m", "a\u2028b", "\u202e"):
+        plan = planned(call(call_id=bad), call(call_id="x" * 256), call(call_id=bad), call(call_id="call_1"))
+        assert [each.id for each in plan.calls] == ["call_1_", "x" * 256, "call_3", "call_1"]
 
 
 def test_long_arguments_are_run_whole_and_sent_back_cut_to_json_that_says_so() -> None:
@@ -151,30 +136,26 @@ def test_the_arguments_of_a_reply_are_bounded_together() -> None:
     assert len(plan.turn) == 100
 
 
-CUT_OFF = ("length", "MAX_TOKENS", "content_filter", "error", "SAFETY", "null", "not stop", "stop?")
-
-
-@pytest.mark.parametrize("reason", CUT_OFF)
-def test_no_call_of_a_reply_that_was_cut_off_is_run_and_each_is_answered(reason: str) -> None:
+@pytest.mark.parametrize(
+    "reason", ["length", "MAX_TOKENS", "content_filter", "error", "null", "no\n\ud800" + "x" * 5000]
+)
+def test_nothing_is_run_of_a_reply_that_was_cut_off_and_each_call_is_answered(reason: str) -> None:
     plan = planned(call(), call(call_id="b"), finish_reason=reason)
     assert plan.turn == ()
     assert [each.id for each in plan.calls] == ["call_a", "b"]
-    assert all("cut off" in (each.refusal or "") and reason in (each.refusal or "") for each in plan.calls)
-    assert "cut off" in (planned(content="I would", finish_reason=reason).note or "")
-    assert said("sim resume", finish_reason=reason) == planned(content="I would", finish_reason=reason)
+    assert all("cut off" in (each.refusal or "") for each in plan.calls)
+    note = planned(content="I would", finish_reason=reason).note or ""
+    assert reason[:2] in note
+    assert "cut off" in note
+    assert note.isprintable()
+    assert len(note.encode()) < 300
+    assert said("sim resume", finish_reason=reason) == Plan((), note)
 
 
 @pytest.mark.parametrize("reason", [None, "", "stop", " STOP\n", "tool_calls", "function_call", "end_turn", "eos"])
 def test_a_reply_that_came_to_its_end_is_run(reason: str | None) -> None:
     assert parse_reply(ChatReply(None, (call(),), reason), mode="tools", max_calls=5).turn == ("task list",)
     assert parse_reply(ChatReply("task list", (), reason), mode="text", max_calls=5).turn == ("task list",)
-
-
-def test_a_strange_reason_is_told_in_short_and_on_one_line() -> None:
-    note = said("task list", finish_reason="no\n\ud800" + "x" * 5000).note or ""
-    assert len(note) < 300
-    assert note.isprintable()
-    assert note.encode()
 
 
 def test_calls_above_the_limit_are_refused_and_those_that_cannot_be_sent_back_are_counted() -> None:
@@ -185,19 +166,15 @@ def test_calls_above_the_limit_are_refused_and_those_that_cannot_be_sent_back_ar
     assert plan.note == "Your reply had 200 calls; the last 72 were left out and not run."
 
 
-@pytest.mark.parametrize("content", [None, "", " \n", "I wonder. `sim resume`?"])
-def test_a_reply_without_a_call_is_told_how_to_make_one(content: str | None) -> None:
-    plan = planned(content=content)
-    assert (plan.calls, plan.turn) == ((), ())
-    assert "Call the tool run_command" in (plan.note or "")
-
-
-def test_the_tool_takes_exactly_what_is_run() -> None:
-    tool: Any = run_command_tool()
-    assert tool["function"]["name"] == "run_command"
-    assert tool["function"]["parameters"]["required"] == ["command"]
-    assert list(tool["function"]["parameters"]["properties"]) == ["command"]
-    assert tool["function"]["parameters"]["additionalProperties"] is False
+def test_a_reply_without_a_call_is_told_how_to_make_one() -> None:
+    for content in (None, "", "I wonder. `sim resume`?"):
+        plan = planned(content=content)
+        assert (plan.calls, plan.turn) == ((), ())
+        assert "Call the tool run_command" in (plan.note or "")
+    for content, turn in (("task list", ("task list",)), (None, ())):  # and where there are no tools
+        plan = parse_reply(ChatReply(content, (call(),)), mode="text", max_calls=50)
+        assert plan.turn == turn
+        assert "there are no tools here" in (plan.note or "")
 
 
 # ---- models without tools
@@ -255,11 +232,8 @@ def test_a_line_that_goes_on_takes_the_rest_with_it_so_that_text_never_becomes_a
     assert said(content).turn == (f'{opening}\nsim resume\n" and so on',)
 
 
-def test_a_huge_text_is_refused() -> None:
+def test_huge_texts_and_blocks_above_the_limit_are_refused() -> None:
     assert "at most 262144 are read" in (said("sim resume\n" * 30_000).note or "")
-
-
-def test_blocks_above_the_limit_are_refused() -> None:
     plan = said("x\n" + "```\ntask list\n```\n" * 4, most=3)
     assert plan.turn == ("task list\n",) * 3
     assert "only the first 3" in (plan.calls[3].refusal or "")
@@ -271,13 +245,6 @@ def test_a_text_of_nothing_but_commands_is_told_by_the_commands_of_its_world() -
     assert parse_reply(reply, mode="text", max_calls=5, grammar=grammar).turn == (reply.content,)
     by_line = parse_reply(reply, mode="text", max_calls=5)  # there is an error in it, so it may be anything
     assert by_line.turn == ("task list; task assign --task-id T --employee-id E", "sim resume")
-
-
-def test_calls_of_a_model_without_tools_are_not_run() -> None:
-    plan = parse_reply(ChatReply("task list", (call(),)), mode="text", max_calls=50)
-    assert plan.turn == ("task list",)
-    assert "there are no tools here" in (plan.note or "")
-    assert "there are no tools here" in (parse_reply(ChatReply(None, (call(),)), mode="text", max_calls=5).note or "")
 
 
 @pytest.mark.parametrize(
