@@ -6,16 +6,16 @@ task of the hidden market.
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import itertools
 import os
 import re
 import shutil
 import warnings
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 import gymnasium as gym
@@ -25,27 +25,23 @@ from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_p
 from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
 from ycbench_agents.evaluation.suite import LLM
 from ycbench_agents.evaluation.validate import Counting, record_digest
-from ycbench_agents.files import parse_json, read_record, to_json, writing
+from ycbench_agents.files import to_json, writing
 from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import MissingExtraError, Observation
-from ycbench_env.actions import Grammar, grammar_for, parse_turn
+from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.wrappers import ScratchpadMemory
 
 Form: TypeAlias = Literal["jsonl", "parquet", "minari"]
 
 PARQUET_FORMAT: Final = 2
-"""Version of the columns and of the metadata."""
+"""Version of the columns and of the metadata, which is JSON under the key ``ycbench`` of the schema."""
 
-METADATA_KEY: Final = "ycbench"
-"""Key of the schema's metadata: JSON with the provenance."""
-
-DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?-v[0-9]+")
-"""Form of a data set's name, like ``ycbench/greedy-v0``; each part before a slash has two characters at least."""
-
+_DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?-v[0-9]+")
 _ROWS: Final = 256  # of a turn with the longest answers, so many stay far below the 2 GiB of a column
 _COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 _MINARI_PLACE: Final = "MINARI_DATASETS_PATH"
+_PRINTABLE: Final = frozenset({"\n", *map(chr, range(0x20, 0x7F))})
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -73,23 +69,15 @@ def held_out_evaluations(folders: Sequence[Path]) -> dict[Path, Evaluation]:
     """Return the held-out evaluations that folders are, or lie in, by their folder.
 
     Raises:
-        ExportError: A folder lies in a held-out evaluation of format 1.
-        FileError: The suite.json of an evaluation is lost or damaged, so nobody can tell; or RunError.
+        RunError: The suite.json of an evaluation is lost, damaged or of format 1, so nobody can tell.
     """
-    found: dict[Path, Evaluation] = {}
-    for folder in folders:
-        own = folder.resolve()
-        above = [own.parent.parent] if own.parent.name == "runs" else []  # format 1 kept its runs in such a folder
-        for place in (own, own.parent, *above):
-            if place in found or not any(os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE)):
-                continue
-            path = place / SUITE_FILE
-            values: Any = parse_json(read_record(path), path) if os.path.lexists(path) else {}
-            if not isinstance(values, dict) or values.get("format") != 1:
-                found[place] = read_evaluation(place)
-            elif values["suite"].get("seed_hash") is not None:
-                msg = f"{place}: got a held-out evaluation of format 1; expected one of a later version"
-                raise ExportError(msg)
+    # Format 1 kept its runs in a folder "runs", one level further down.
+    places = [place for folder in folders for place in (folder.resolve(), *folder.resolve().parents[:2])]
+    found = {
+        place: read_evaluation(place)
+        for place in dict.fromkeys(places)
+        if any(os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE))
+    }
     return {place: evaluation for place, evaluation in found.items() if evaluation.suite.is_held_out}
 
 
@@ -136,7 +124,7 @@ def export(  # noqa: PLR0913 -- one an option
         if len(secret) < len({folder.resolve() for folder in folders}) or form == "minari":
             msg = "got a held-out evaluation; expected it alone, as jsonl or parquet, which hold its aggregates"
             raise ExportError(msg)
-        rows = write_aggregates([*secret.values()], out, form)
+        rows = _write_aggregates([*secret.values()], out, form)
         return Exported(rows, rows, are_aggregates=True)
     runs = find_runs(folders)
     if form == "parquet":
@@ -148,9 +136,30 @@ def export(  # noqa: PLR0913 -- one an option
         for run in _counted(runs, progress):
             own = trusted is not None and trusted.policy == run.identity.policy
             for turn in export_turns(run, replaying_policy(run, trusted) if trusted and own else None):
-                file.write(f"{turn.to_line()}\n".encode("ascii"))
+                file.write(f"{to_json(turn)}\n".encode("ascii"))
                 count += 1
     return Exported(count, len(runs))
+
+
+def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form) -> int:
+    """Write one row an episode of held-out evaluations, failures by their class alone; return how many there are."""
+    import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
+
+    frames: list[pd.DataFrame] = []
+    for evaluation in evaluations:
+        frame = evaluation.frame()
+        frame["reason"] = frame["reason"].str.partition(":")[0]
+        frame.insert(0, "suite", evaluation.suite.name)
+        frames.append(frame)
+    table = pd.concat(frames, ignore_index=True)
+    with writing(path) as file:
+        if form == "parquet":
+            _arrow()
+            table.to_parquet(file, index=False, compression="zstd")
+        else:
+            rows = table.astype(object).where(table.notna(), None).to_dict("records")
+            file.write("".join(f"{to_json(row)}\n" for row in rows).encode("ascii"))
+    return len(table)
 
 
 @attrs.frozen
@@ -199,40 +208,14 @@ def _encodable(text: str) -> str:
 # ---------------------------------------------------------------- lines of JSON
 
 
-@runtime_checkable
-class ConversingPolicy(Protocol):
-    """A policy that asks with messages and can show those that led to its last turn."""
-
-    @property
-    def last_messages(self) -> Sequence[JsonObject]:
-        """The messages of the turn that was decided or recalled last."""
-        ...
-
-
-@attrs.frozen
-class ExportedTurn:
-    """One example."""
-
-    run: str  # name of the run's folder
-    seed: int  # run seed
-    turn: int  # number of the turn, from 1
-    prompt: Json  # the messages that the model was asked with; for a policy without, the text of the observation
-    completion: Json  # the assistant's message as a list of one; for a policy without, its action
-    reward: float  # reward of the turn, in dollars
-    return_to_go: float  # sum of the rewards from this turn to the end of the record, in dollars, exact to the cent
-
-    def to_line(self) -> str:
-        """Return the example as a line of JSON in ASCII, without a line break."""
-        return to_json(attrs.asdict(self, recurse=False))
-
-
-def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[ExportedTurn]:
-    """Yield the turns of a run as examples, from first to last.
+def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[JsonObject]:
+    """Yield the turns of a run as examples (docs/datasets.md, lines of JSON), from first to last.
 
     Args:
         run: A run, or its folder, finished or not.
-        policy: A policy like the one that played. Without it, prompts of a language model's run are those that its
-            recorded settings make, and any other's are texts of observations.
+        policy: A policy like the one that played; one with ``last_messages`` gives the prompts. Without it, prompts of
+            a language model's run are those that its recorded settings make, and any other's are texts of
+            observations.
 
     Raises:
         RunError: There is no run, or its record is damaged.
@@ -246,18 +229,20 @@ def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterato
     run.config()  # refuses one that would open other files
     policy = build_policy(run.identity) if policy is None and run.identity.policy == LLM else policy
     for seen in _seen_turns(run, policy):
-        turn = seen.record
-        prompt: Json = seen.before["text"]
-        completion: Json = cast("Json", turn.action)
-        if isinstance(policy, ConversingPolicy):
-            prompt, completion = _conversation(policy.last_messages, turn)
-        to_go = seen.return_to_go_cents / 100
-        name = run.folder.resolve().name
-        yield ExportedTurn(name, run.identity.seed, turn.turn, prompt, completion, turn.reward, to_go)
+        turn, messages = seen.record, cast("object", getattr(policy, "last_messages", None))
+        yield {
+            "run": run.folder.resolve().name,
+            "seed": run.identity.seed,
+            "turn": turn.turn,
+            "prompt": seen.before["text"] if messages is None else plain_json(messages, "messages"),
+            "completion": cast("Json", turn.action) if messages is None else [_message(turn)],
+            "reward": turn.reward,
+            "return_to_go": seen.return_to_go_cents / 100,
+        }
 
 
-def _conversation(messages: Sequence[JsonObject], turn: TurnRecord) -> tuple[Json, Json]:
-    """Return the messages of a request, and the reply as a list of one message, as the chat interface has it."""
+def _message(turn: TurnRecord) -> JsonObject:
+    """Return the reply of a turn as the chat interface has it."""
     reply = (turn.trace or {}).get("reply")
     if not isinstance(reply, dict):
         msg = f"turn {turn.turn}: its trace has no reply, so there is no message to export"
@@ -271,20 +256,10 @@ def _conversation(messages: Sequence[JsonObject], turn: TurnRecord) -> tuple[Jso
             text = arguments if isinstance(arguments, str) else to_json(arguments)
             function: JsonObject = {"name": call.get("name"), "arguments": text}
             functions.append({"id": call.get("id"), "type": "function", "function": function})
-    return plain_json(list(messages), "messages"), [{**(reasoning if isinstance(reasoning, dict) else {}), **message}]
+    return {**(reasoning if isinstance(reasoning, dict) else {}), **message}
 
 
 # ---------------------------------------------------------------- Parquet
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 -- of an extra, slow to import
-        from pyarrow import parquet  # noqa: PLC0415 -- as above
-    except ImportError as error:
-        msg = "Parquet needs pyarrow: pip install '.[evaluation]' in the folder of this project"
-        raise MissingExtraError(msg) from error
-    return pa, parquet
 
 
 _COLUMNS: Final = {
@@ -341,7 +316,7 @@ def write_parquet(runs: Sequence[Run], path: Path, progress: Counting | None = N
     types = {
         name: pa.list_(pa.string()) if kind == "texts" else pa.type_for_alias(kind) for name, kind in _COLUMNS.items()
     }
-    schema = pa.schema([*types.items()], metadata={METADATA_KEY: to_json(cast("Json", metadata))})
+    schema = pa.schema([*types.items()], metadata={"ycbench": to_json(metadata)})
     count = 0
     with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for key, run in zip(keys, _counted(runs, progress), strict=True):
@@ -350,6 +325,16 @@ def write_parquet(runs: Sequence[Run], path: Path, progress: Counting | None = N
                 writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
                 count += len(batch)
     return count
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 -- of an extra, slow to import
+        from pyarrow import parquet  # noqa: PLC0415 -- as above
+    except ImportError as error:
+        msg = "Parquet needs pyarrow: pip install '.[evaluation]' in the folder of this project"
+        raise MissingExtraError(msg) from error
+    return pa, parquet
 
 
 def _key(run: Run) -> JsonObject:
@@ -370,10 +355,8 @@ def _key(run: Run) -> JsonObject:
 def _row(seen: _SeenTurn) -> dict[str, object]:
     turn, trace = seen.record, seen.record.trace or {}
     cost = trace.get("cost_usd")
-    texts = [turn.action] if isinstance(turn.action, str) else turn.action
-    same = ("turn", "reward", "funds_cents", "invalid_commands", "forced_advance", "terminated", "truncated")
     return {
-        **{name: getattr(turn, name) for name in (*same, "terminal_reason", "state_hash", "notes_sha256")},
+        **attrs.asdict(turn, recurse=False),
         "sim_time": dt.datetime.fromisoformat(turn.sim_time),
         "reward_cents": turn.funds_delta_cents,
         "return_to_go": seen.return_to_go_cents / 100,
@@ -381,47 +364,12 @@ def _row(seen: _SeenTurn) -> dict[str, object]:
         **{name: value if type(value := trace.get(name)) is int else None for name in _COUNTS},
         "cost_usd": float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
         "observation": _encodable(seen.before["text"]),
-        "action": [_encodable(text) for text in texts],
+        "action": [_encodable(text) for text in ([turn.action] if isinstance(turn.action, str) else turn.action)],
         "action_is_list": not isinstance(turn.action, str),
         "results": to_json(turn.results),
         "events": to_json(turn.events),
         "trace": None if turn.trace is None else to_json(turn.trace),
     }
-
-
-# ---------------------------------------------------------------- aggregates of held-out evaluations
-
-
-def write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form = "parquet") -> int:
-    """Write one row an episode, without tasks, turns and observations, and return how many rows there are.
-
-    Args:
-        evaluations: The evaluations; of a held-out one seeds are named h1, h2, ... and failures by their class alone.
-        path: File to write.
-        form: parquet or jsonl.
-
-    Raises:
-        FileError: The file cannot be written.
-        MissingExtraError: A library of an extra is not installed.
-    """
-    import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
-
-    frames = []
-    for evaluation in evaluations:
-        frame = evaluation.frame()
-        if evaluation.suite.is_held_out:
-            frame["reason"] = frame["reason"].str.partition(":")[0]
-        frame.insert(0, "suite", evaluation.suite.name)
-        frames.append(frame)
-    table = pd.concat(frames, ignore_index=True)
-    with writing(path) as file:
-        if form == "parquet":
-            _arrow()
-            table.to_parquet(file, index=False, compression="zstd")
-        else:
-            rows = table.astype(object).where(table.notna(), None).to_dict("records")
-            file.write("".join(f"{to_json(row)}\n" for row in rows).encode("ascii"))
-    return len(table)
 
 
 # ---------------------------------------------------------------- Minari
@@ -451,34 +399,34 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Countin
     except ImportError as error:
         msg = "--format minari needs Minari: pip install '.[minari]' in the folder of this project"
         raise MissingExtraError(msg) from error
-    _check_data_set(runs, folder, name)
-    config, has_notes = runs[0].config().to_dict(), runs[0].identity.scratchpad
-    env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=config)
-    env = ScratchpadMemory(env) if has_notes else env
-    observed: dict[str, _TextSpace] = {}
-    given = _TextSpace()
+    if problem := _problem(runs, folder, name):
+        raise ExportError(problem)
+    env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())
+    env = ScratchpadMemory(env) if runs[0].identity.scratchpad else env
+    characters, longest = defaultdict[str, set[str]](lambda: {*_PRINTABLE}), Counter[str]()
     for run in _counted(runs, progress):
         episode = _buffer(run)
-        given.add(episode.actions)
-        for key, column in episode.observations.items():
-            if isinstance(column[0], str):
-                observed.setdefault(key, _TextSpace()).add(column)
-    spaces = cast("gym.spaces.Dict", env.observation_space).spaces
-    steps = 0
-    with _stored_in(folder), warnings.catch_warnings():
-        # Minari recommends facts about authors and links, which a data set of one's own need not have.
-        warnings.filterwarnings(
-            "ignore", r"`(code_permalink|author|author_email|eval_env)` is set to None", UserWarning
-        )
-        try:
+        for key, texts in {**episode.observations, "action": episode.actions}.items():
+            if isinstance(texts[0], str):
+                characters[key].update(*texts)
+                longest[key] = max(1, longest[key], *map(len, texts))
+    space = {key: gym.spaces.Text(longest[key], min_length=0, charset=frozenset(characters[key])) for key in longest}
+    given = space.pop("action")
+    observed = gym.spaces.Dict({**cast("gym.spaces.Dict", env.observation_space).spaces, **space})
+    steps, place = 0, os.environ.get(_MINARI_PLACE)
+    os.environ[_MINARI_PLACE] = str(
+        folder.absolute()
+    )  # Minari asks it alone; of a relative one it takes the size wrongly
+    try:
+        with warnings.catch_warnings():
+            # Minari recommends facts about authors and links, which a data set of one's own need not have.
+            warnings.filterwarnings("ignore", r"`(code_permalink|author|author_email|eval_env)` is set to None")
             dataset = minari.create_dataset_from_buffers(
                 name,
                 [],
                 env=env,
-                observation_space=gym.spaces.Dict(
-                    {key: observed[key].space() if key in observed else space for key, space in spaces.items()}
-                ),
-                action_space=given.space(),
+                observation_space=observed,
+                action_space=given,
                 algorithm_name=", ".join(sorted({run.identity.policy for run in runs})),
                 description="Turns of YC-Bench, replayed from run records of ycbench-env; docs/datasets.md",
                 data_format="parquet",
@@ -488,51 +436,38 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Countin
                 episode = _buffer(run, number)
                 dataset.storage.update_episodes([episode])
                 steps += len(episode.actions)
-        except BaseException:
-            shutil.rmtree(folder / name, ignore_errors=True)
-            raise
+    except BaseException:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        raise
+    finally:
+        del os.environ[_MINARI_PLACE]
+        os.environ |= {} if place is None else {_MINARI_PLACE: place}
     return steps
 
 
-def _check_data_set(runs: Sequence[Run], folder: Path, name: str) -> None:
-    """Raise ExportError for runs that cannot be one data set."""
-    msg = ""
+def _problem(runs: Sequence[Run], folder: Path, name: str) -> str | None:
+    """Return why runs cannot be one data set."""
     kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
-    if not DATASET_NAME.fullmatch(name):
-        msg = f"--name: got {name!r}, expected a name and a version, like ycbench/greedy-v0"
-    elif (folder / name).exists():
-        msg = f"--name: got {name!r}, which is in {folder} already; expected a new name, like one with a higher version"
-    elif len(kinds) != 1:
-        msg = (
+    if not _DATASET_NAME.fullmatch(name):
+        return f"--name: got {name!r}, expected a name and a version, like ycbench/greedy-v0"
+    if (folder / name).exists():
+        return (
+            f"--name: got {name!r}, which is in {folder} already; expected a new name, like one with a higher version"
+        )
+    if len(kinds) != 1:
+        return (
             f"got runs of {len(kinds)} configurations, scratchpads or versions, expected one, since a data set has one "
             "environment; name the folders of each apart"
         )
-    elif empty := [run for run in runs if not run.outcome.turns]:
-        msg = f"{empty[0].folder}: got a run that is not over yet, or without turns; expected one with an outcome"
-    if msg:
-        raise ExportError(msg)
-
-
-@attrs.define
-class _TextSpace:
-    """The space of some texts: printable ASCII and their characters, as long as the longest."""
-
-    _characters: set[str] = attrs.field(factory=lambda: {"\n", *map(chr, range(0x20, 0x7F))})
-    _longest: int = 1
-
-    def add(self, texts: Sequence[str]) -> None:
-        self._characters.update(*texts)
-        self._longest = max(self._longest, *map(len, texts))
-
-    def space(self) -> gym.spaces.Text:
-        return gym.spaces.Text(self._longest, min_length=0, charset=frozenset(self._characters))
+    empty = (run.folder for run in runs if not run.outcome.turns)
+    return next((f"{path}: got a run that is not over yet, or without turns" for path in empty), None)
 
 
 def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari EpisodeBuffer, which is of an extra
     """Return a run as Minari takes it; an episode that was cut off from outside is truncated."""
     from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- as above
 
-    observations: dict[str, list[Any]] = {}
+    observations = defaultdict[str, list[Any]](list)
     actions: list[str] = []
     turns: list[TurnRecord] = []
     grammar = grammar_for(run.config().world)
@@ -540,41 +475,22 @@ def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari Episo
         turn = seen.record
         for observation in (seen.after,) if turns else (seen.before, seen.after):
             for key, value in cast("Mapping[str, Any]", observation).items():
-                observations.setdefault(key, []).append(value)
-        actions.append(_encodable(_one_text(turn.action, grammar, f"{run.folder}: turn {turn.turn}")))
+                observations[key].append(value)
+        text = turn.action if isinstance(turn.action, str) else "\n".join(turn.action)
+        if parse_turn(text, grammar) != parse_turn(turn.action, grammar):  # a text of several ends within quotes
+            msg = f"{run.folder}: turn {turn.turn}: got several texts that are no turn when they are put together; "
+            raise ExportError(msg + "export it to Parquet instead")
+        actions.append(_encodable(text))
         # What Minari gets none of need not stay in memory.
         turns.append(attrs.evolve(turn, results=[], events=[], trace=None, action=""))
     first: dict[str, Any] = {"funds_delta_cents": 0, "invalid_commands": 0, "forced_advance": False}
     return EpisodeBuffer(
         id=number,
         seed=run.identity.seed,
-        observations=observations,
+        observations={**observations},
         actions=actions,
         rewards=[turn.reward for turn in turns],
         terminations=[turn.terminated for turn in turns],
         truncations=[*(turn.truncated for turn in turns[:-1]), turns[-1].truncated or not turns[-1].terminated],
         infos={key: [value, *(getattr(turn, key) for turn in turns)] for key, value in first.items()},
     )
-
-
-def _one_text(action: str | list[str], grammar: Grammar, place: str) -> str:
-    """Return a turn as one text with the same commands; ExportError where a text of several ends within quotes."""
-    text = action if isinstance(action, str) else "\n".join(action)
-    if not isinstance(action, str) and len(action) > 1 and parse_turn(text, grammar) != parse_turn(action, grammar):
-        msg = f"{place}: got several texts that are no turn when they are put together; export it to Parquet instead"
-        raise ExportError(msg)
-    return text
-
-
-@contextlib.contextmanager
-def _stored_in(folder: Path) -> Generator[None]:
-    """Let Minari store data sets in a folder meanwhile; it asks the environment variable alone."""
-    before = os.environ.get(_MINARI_PLACE)
-    os.environ[_MINARI_PLACE] = str(folder.absolute())  # of a relative one Minari takes the size wrongly
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_MINARI_PLACE]
-        else:
-            os.environ[_MINARI_PLACE] = before

@@ -33,15 +33,15 @@ _HOUR_US: Final = 3_600_000_000
 class FailedTask:
     """A task that was completed after its deadline.
 
-    Each counterfactual tells whether the task alone would have met its deadline; None for an adversarial client's task.
+    The counterfactuals tell whether it alone would have been in time; None for an adversarial client's task.
     """
 
-    task_id: str  # id of the task
-    client: str | None  # its client, None in a world without clients
+    task_id: str
+    client: str | None  # None in a world without clients
     turn: int  # turn in which it was completed
-    late_hours: float  # how late it was, in hours of the calendar
-    cause: FailureCause  # why it failed
-    paper_cause: PaperCause  # the same in the paper's three causes
+    late_hours: float  # hours of the calendar
+    cause: FailureCause
+    paper_cause: PaperCause
     lost_cents: int  # reward that was not paid
     team_alone: bool | None = None  # with its own team as each member joined, from the real dispatch
     team_alone_from_accept: bool | None = None  # with its whole team from the moment of acceptance
@@ -49,13 +49,13 @@ class FailedTask:
     staff_alone_from_accept: bool | None = None  # with all employees from the moment of acceptance
 
 
-@attrs.frozen
+@attrs.define
 class TaskPast:
-    """What the judgement of a task needs from before its completion."""
+    """The staff, with the skills of then, when a task was accepted and when it was dispatched."""
 
-    staff_at_accept: tuple[Employee, ...]  # the staff when it was accepted, with the skills of then
-    staff_at_dispatch: tuple[Employee, ...] | None = None  # the staff when it was dispatched; None before
-    dispatched_us: int | None = None  # simulated time of the dispatch; None before
+    staff_at_accept: tuple[Employee, ...]
+    staff_at_dispatch: tuple[Employee, ...] = ()
+    dispatched_us: int | None = None  # simulated time; None before
 
 
 def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adversarial: bool) -> FailedTask:
@@ -68,21 +68,12 @@ def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adver
         turn: Turn in which it was completed.
         is_adversarial: Whether its client is adversarial.
     """
-    assert task.completed_us is not None  # noqa: S101 -- it was completed
-    row = FailedTask(
-        task_id=task.task_id,
-        client=task.offer.client_name,
-        turn=turn,
-        late_hours=(task.completed_us - task.deadline_us) / _HOUR_US,
-        cause="adversarial_client",
-        paper_cause="adversarial_client",
-        lost_cents=task.offer.reward_cents,
-    )
+    assert task.completed_us is not None and past.dispatched_us is not None  # noqa: PT018, S101 -- it was worked on
+    late_hours, lost_cents = (task.completed_us - task.deadline_us) / _HOUR_US, task.offer.reward_cents
+    row = (task.task_id, task.offer.client_name, turn, late_hours)
     if is_adversarial:
-        return row
-    assert past.staff_at_dispatch is not None and past.dispatched_us is not None  # noqa: PT018, S101 -- nobody works on a task before its dispatch
-    early = (past.staff_at_accept, task.accepted_us)
-    late = (past.staff_at_dispatch, past.dispatched_us)
+        return FailedTask(*row, "adversarial_client", "adversarial_client", lost_cents)
+    early, late = (past.staff_at_accept, task.accepted_us), (past.staff_at_dispatch, past.dispatched_us)
     whole_team = tuple(Assignment(member.employee, task.accepted_us) for member in task.team)
     team, team_early = in_time_alone(world, task, *late, task.team), in_time_alone(world, task, *early, whole_team)
     everybody, everybody_early = (
@@ -92,15 +83,8 @@ def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adver
     cause: FailureCause = "understaffed" if everybody or everybody_early else "out_of_reach"
     if team or team_early:
         cause = "over_committed" if team else "late_dispatch"
-    return attrs.evolve(
-        row,
-        cause=cause,
-        paper_cause="over_committed" if cause == "over_committed" else "incapable_team",
-        team_alone=team,
-        team_alone_from_accept=team_early,
-        staff_alone=everybody,
-        staff_alone_from_accept=everybody_early,
-    )
+    paper_cause = "over_committed" if cause == "over_committed" else "incapable_team"
+    return FailedTask(*row, cause, paper_cause, lost_cents, team, team_early, everybody, everybody_early)
 
 
 def in_time_alone(
@@ -118,23 +102,12 @@ def in_time_alone(
     if start_us > task.deadline_us:
         return False
     names = {employee.number: employee.name for employee in staff}
-    joins: dict[int, list[str]] = {}
+    joins: dict[int, str] = {}
     for member in team:
-        joins.setdefault(max(start_us, member.assigned_us), []).append(names[member.employee])
+        time_us = max(start_us, member.assigned_us)
+        joins[time_us] = f"{joins[time_us]},{names[member.employee]}" if time_us in joins else names[member.employee]
+    assign = f"task assign --task-id {task.task_id} --employees"
     first_us, *later = sorted(joins)
-    state = _cut_down(world, task, staff, first_us)
-    state = _do(state, _assign(task, joins[first_us]))
-    state = _do(state, f"task dispatch --task-id {task.task_id}")
-    for time_us in later:
-        state = _at(state, min(time_us, task.deadline_us))
-        if time_us > task.deadline_us or state.tasks[0].status != "active":  # over before somebody really joined
-            break
-        state = _do(state, _assign(task, joins[time_us]))
-    return _at(state, task.deadline_us).tasks[0].status == "completed_success"
-
-
-def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: int) -> State:
-    """Return a world in which nothing exists but a task, planned, and the staff."""
     fresh = attrs.evolve(
         task,
         status="planned",
@@ -145,10 +118,10 @@ def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: i
         completion_us=None,
         milestone_us=None,
     )
-    return attrs.evolve(
+    state = attrs.evolve(
         world,
         calendar=attrs.evolve(world.calendar, payrolls_us=()),
-        now_us=start_us,
+        now_us=first_us,
         funds_cents=world.config.world.initial_funds_cents,
         employees=staff,
         clients=(),
@@ -160,6 +133,13 @@ def _cut_down(world: State, task: Task, staff: tuple[Employee, ...], start_us: i
         terminal_reason=None,
         turns_played=0,
     )
+    state = _do(state, f"{assign} {joins[first_us]}\ntask dispatch --task-id {task.task_id}")
+    for time_us in later:
+        state = _at(state, min(time_us, task.deadline_us))
+        if time_us > task.deadline_us or state.tasks[0].status != "active":  # over before somebody really joined
+            break
+        state = _do(state, f"{assign} {joins[time_us]}")
+    return _at(state, task.deadline_us).tasks[0].status == "completed_success"
 
 
 def _at(state: State, time_us: int) -> State:
@@ -170,14 +150,11 @@ def _at(state: State, time_us: int) -> State:
     return attrs.evolve(state, terminal_reason=None)
 
 
-def _assign(task: Task, names: list[str]) -> str:
-    return f"task assign --task-id {task.task_id} --employees {','.join(names)}"
-
-
 def _do(state: State, text: str) -> State:
-    """Return the state after a command that no rule refuses here."""
-    command = parse_turn(text)[0].command
-    assert command is not None, text  # noqa: S101 -- this module wrote it
-    outcome = ycbench_env.transition(state, command)
-    assert outcome.refusal is None, outcome.refusal  # noqa: S101 -- as above
-    return outcome.state
+    """Return the state after commands that no rule refuses here."""
+    for parsed in parse_turn(text):
+        assert parsed.command is not None, parsed.error  # noqa: S101 -- this module wrote it
+        outcome = ycbench_env.transition(state, parsed.command)
+        assert outcome.refusal is None, outcome.refusal  # noqa: S101 -- as documented
+        state = outcome.state
+    return state

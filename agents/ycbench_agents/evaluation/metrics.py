@@ -5,24 +5,26 @@ the hash of the world must be the recorded ones. Floats are quotients of whole n
 every version of Python computes the same ones.
 """
 
+# ruff: noqa: RUF009 -- a field of metrics is made by a function
+
 from __future__ import annotations
 
+import bisect
 import datetime as dt
 import hashlib
-import itertools
 import math
 import os
-import typing
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, TypeAlias, cast
+from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar, cast
 
 import attrs
+import numpy as np
 
 import ycbench_env
 from ycbench_agents.evaluation.failures import PAPER_CAUSES, FailedTask, TaskPast, failed_task
-from ycbench_agents.evaluation.notes import Attitude, NotesReading
+from ycbench_agents.evaluation.notes import Attitude, attitudes
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.files import FileError, from_json, open_record, read_record, to_json, unstructure, write_file
 from ycbench_agents.runs import Run, TurnRecord
@@ -42,18 +44,13 @@ ClientPolicy: TypeAlias = Literal["both", "select", "avoid", "none"]
 BankruptcyCause: TypeAlias = Literal["adversarial_client", "incapable_team", "over_committed", "no_failed_task"]
 TableName: TypeAlias = Literal["months", "clients", "failures", "calls", "prestige"]
 
-_ACCEPT: Final = "task accept"
-_DISPATCH: Final = "task dispatch"
-_WRITE: Final = "scratchpad write"
-_APPEND: Final = "scratchpad append"
-_CLEAR: Final = "scratchpad clear"
-_NOTES: Final = frozenset({_WRITE, _APPEND, _CLEAR})
-_WORLD: Final = frozenset({_ACCEPT, "task assign", _DISPATCH, "task cancel", "sim resume"})
-_HELP: Final = "help"  # no line of the grammar's table
+_WRITES: Final = ("scratchpad write", "scratchpad append")
+_NOTES: Final = frozenset({*_WRITES, "scratchpad clear"})
+_WORLD: Final = frozenset({"task accept", "task assign", "task dispatch", "task cancel", "sim resume"})
 _FATES: Final = ("completed_success", "completed_fail", "cancelled")
-_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 -- simulated time has no zone
-_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_TOKENS: Final = ("prompt_tokens", "completion_tokens")
 _STAMP_BYTES: Final = 2**16
+_T = TypeVar("_T")
 
 
 class MetricsError(ValueError):
@@ -110,97 +107,168 @@ class PrestigeRow:
     prestige_milli: tuple[int, ...]  # prestige in each domain, units of 1/1,000
 
 
-@attrs.frozen
-class RunMetrics:
-    """Everything that is measured of one run; None is a missing value. docs/metrics.md defines each column.
-
-    Units stand last: cents, months, hours, characters (``length``), thousandths (``milli``).
-    """
-
-    status: str  # running, stopped or finished, as in the record
-    is_complete: bool  # whether the run is finished and none of its turns is lost
-    ending: str | None  # bankruptcy, horizon_end or max_turns; None when it was cut off from outside or goes on
-    is_bankrupt: bool  # whether funds fell below 0
-    bankruptcy_time: str | None  # simulated time of the bankruptcy, ISO 8601
-    bankruptcy_cause: BankruptcyCause | None  # paper cause of the failed tasks that lost the most reward
-    sim_time: str  # simulated time after the last turn, ISO 8601 without a zone
-    survived_months: float  # simulated time that was played, in twelfths of a year of the horizon
-    horizon_months: int  # months of the horizon
-    initial_funds_cents: int  # funds at the start
-    final_funds_cents: int  # funds after the last turn; negative when bankrupt
-    revenue_cents: int  # rewards that were booked
-    fees_cents: int  # fees for failures that were booked
-    payroll_cents: int  # salaries that were paid
-    tasks_accepted: int  # accepted tasks: the sum of the next four
-    tasks_succeeded: int  # completed by their deadline
-    tasks_failed: int  # completed after it
-    tasks_cancelled: int  # given up
-    tasks_unfinished: int  # planned or active at the end
-    tasks_overdue: int  # unfinished tasks whose deadline was past
-    tasks_never_dispatched: int  # accepted tasks of any fate on which nobody ever worked
-    tasks_trusted: int  # successes whose offer required trust
-    tasks_adversarial: int  # accepted tasks of adversarial clients
-    win_rate_fraction: float | None  # tasks_succeeded / (tasks_succeeded + tasks_failed)
-    trusted_success_fraction: float | None  # tasks_trusted / tasks_succeeded
-    adversarial_fraction: float | None  # tasks_adversarial / tasks_accepted
-    market_adversarial_fraction: float | None  # share of adversarial clients' tasks on the market, which never changes
-    open_adversarial_fraction: float | None  # among tasks that could be accepted, mean over accepts
-    failed_adversarial_client: int  # failed tasks with this cause
-    failed_over_committed: int
-    failed_late_dispatch: int
-    failed_understaffed: int
-    failed_out_of_reach: int
-    failed_incapable_team: int  # the paper's cause: the sum of the three before
-    client_policy: ClientPolicy | None  # which clients the notes named at any time: both, select, avoid or none
-    final_client_policy: ClientPolicy | None  # the same of the notes at the end
-    selected_clients: tuple[str, ...]  # clients that the notes named at any time as ones to work with
-    avoided_clients: tuple[str, ...]  # clients that the notes named at any time as ones to avoid
-    final_selected_clients: tuple[str, ...]  # the same of the notes at the end
-    final_avoided_clients: tuple[str, ...]  # the same of the notes at the end
-    notes_length: int | None  # length of the notes at the end, in characters; None without a scratchpad
-    turns: int  # turns played
-    commands: int  # grammatical commands, refused ones included, those skipped after ``&&`` not
-    scratchpad_writes: int  # ``scratchpad write`` and ``append`` that were carried out
-    inspects: int  # ``task inspect`` commands
-    accepts: int  # ``task accept`` commands
-    writes_per_100_turns: float | None  # scratchpad writes a hundred turns
-    inspects_per_accept: float | None  # inspects / accepts
-    commands_per_turn: float | None  # commands / turns
-    mean_concurrency: float | None  # mean number of active tasks over the simulated time with at least one: the paper's
-    mean_concurrency_by_turn: float | None  # mean over turns of the most active tasks at one moment
-    mean_concurrency_by_time: float | None  # mean number of active tasks over all simulated time
-    max_concurrency: int  # most tasks that were active at one moment
-    invalid_commands: int  # commands that were not grammatical
-    skipped_commands: int  # commands that were skipped because the one before ``&&`` failed
-    refused_actions: int  # grammatical commands that act on the world or the notes and were refused
-    failed_queries: int  # grammatical commands that only ask and were refused
-    empty_turns: int  # turns without any command
-    forced_advances: int  # turns in which the environment moved time by itself
-    refused_calls: int | None  # malformed tool calls of a model's replies; None if no turn tells
-    unusable_replies: int | None  # replies of which nothing was run; None if no turn tells
-    prompt_tokens: int | None  # tokens of prompts; this and the next four: None if no turn tells
-    completion_tokens: int | None  # tokens of replies, reasoning included where the server counts so
-    cached_tokens: int | None  # prompt tokens that were cached
-    reasoning_tokens: int | None  # tokens of reasoning
-    total_tokens: int | None  # prompt_tokens + completion_tokens
-    unknown_token_turns: int  # turns that do not tell their tokens; the sums lack those
-    cost_usd: float | None  # cost, in dollars; None if no turn tells
-    unknown_cost_turns: int  # turns that do not tell their cost
-    revenue_per_usd: float | None  # rewards in simulated dollars a dollar of cost; None without a known cost above 0
-    latency_s: float | None  # seconds of waiting for replies. This and the next three may differ between equal runs
-    retries: int | None  # requests that were sent again; None for a policy that asks nobody
-    faults: int | None  # faults on the way; None likewise
-    wall_s: float | None  # from the end of the first turn to the end of the last, pauses included
-    months: tuple[MonthRow, ...]  # the start and the end of each month
-    clients: tuple[ClientRow, ...]  # each client, in the order of the world
-    failures: tuple[FailedTask, ...]  # each failed task, in order of completion
-    calls: tuple[CallRow, ...]  # each command that was given, sorted by name
-    prestige: tuple[PrestigeRow, ...]  # prestige by turn, where it changed
-
-
 def _ratio(number: float | None, of: float | None) -> float | None:
     """Return a quotient, None where there is nothing to divide or to divide by."""
     return number / of if number is not None and of else None
+
+
+def _booked(m: Meter, category: str) -> int:
+    return sum(entry.amount_cents for entry in m.state.ledger if entry.category == category)
+
+
+def _adversarial(m: Meter, offers: Iterable[MarketTask]) -> int:
+    return sum(offer.client_name in m.adversarial for offer in offers)
+
+
+def _share(m: Meter, offers: Sequence[MarketTask]) -> float | None:
+    """Return the share of adversarial clients' tasks; None without any task, or in a world without clients."""
+    return _ratio(_adversarial(m, offers), len(offers)) if m.start.clients else None
+
+
+def _clients(m: Meter, attitude: Attitude, judged: Iterable[tuple[str, Attitude]]) -> tuple[str, ...]:
+    names = {name for name, each in judged if each == attitude}
+    return tuple(client.name for client in m.start.clients if client.name in names)
+
+
+def _client_policy(m: Meter, judged: Iterable[tuple[str, Attitude]]) -> ClientPolicy | None:
+    if not m.run.identity.scratchpad or not m.start.clients:
+        return None
+    kinds = {attitude for _, attitude in judged}
+    return "both" if len(kinds) > 1 else "select" if "select" in kinds else "avoid" if kinds else "none"
+
+
+def _cause(failures: list[FailedTask]) -> BankruptcyCause:
+    """Return the paper's cause of the failed tasks that lost the most reward; of equals the first of the paper's."""
+    lost = Counter[str]()
+    for row in failures:
+        lost[row.paper_cause] += row.lost_cents
+    return max(PAPER_CAUSES, key=lambda cause: lost[cause]) if failures else "no_failed_task"
+
+
+def _seconds(first: str = "", last: str = "") -> float | None:
+    """Return the seconds between two times in ISO 8601; None where there are none that can be read."""
+    try:
+        return (dt.datetime.fromisoformat(last or first) - dt.datetime.fromisoformat(first)).total_seconds()
+    except (TypeError, ValueError):  # a record made by other means may have left the times out
+        return None
+
+
+def _month_rows(m: Meter) -> tuple[MonthRow, ...]:
+    states, funds_cents, is_over = [m.start, *m.at_ends, m.state], m.start.funds_cents, m.state.terminal_reason
+    booked = [Counter[str]() for _ in states]
+    for entry in m.state.ledger:  # one move of the clock may pass several payrolls
+        booked[bisect.bisect(m.month_ends, entry.time_us) + 1][entry.category] += entry.amount_cents
+    rows: list[MonthRow] = []
+    for month, (label, state, amounts) in enumerate(zip(m.labels, states, booked, strict=False)):
+        funds_cents += amounts.total()
+        is_complete = month + 1 < len(states) or is_over == "horizon_end"
+        sums = amounts["task_reward"], -amounts["task_fail_penalty"], -amounts["monthly_payroll"]
+        levels = state.monthly_payroll_cents, state.prestige_milli
+        rows.append(MonthRow(month, label, is_complete, funds_cents, *sums, *levels))
+    return tuple(rows)
+
+
+def _client_rows(m: Meter) -> tuple[ClientRow, ...]:
+    fates = Counter((task.offer.client_name, fate) for task in m.state.tasks for fate in ("accepted", task.status))
+    rows: list[ClientRow] = []
+    for place, client in enumerate(m.state.clients):
+        counts = [fates[client.name, fate] for fate in ("accepted", *_FATES)]
+        trust = tuple(state.trust_milli[place] for state in (m.start, *m.at_ends, m.state))
+        rows.append(ClientRow(client.name, client.is_adversarial, client.trust_milli, *counts, trust_milli=trust))
+    return tuple(rows)
+
+
+def _by(value: Callable[[Meter], _T]) -> _T:
+    """Return a field of ``RunMetrics`` with the function that computes it."""
+    return attrs.field(metadata={"value": value})
+
+
+@attrs.frozen
+class RunMetrics:
+    """Everything that is measured of one run, each column with its definition; docs/metrics.md explains them.
+
+    None is a missing value. Units stand last: cents, months, hours, characters (``length``), thousandths (``milli``).
+    """
+
+    status: str = _by(lambda m: m.run.outcome.status)  # running, stopped or finished
+    is_complete: bool = _by(lambda m: m.run.is_finished and m.turns == m.run.outcome.turns)  # no turn is lost
+    ending: str | None = _by(lambda m: m.ending)  # bankruptcy, horizon_end or max_turns; None when it was cut off
+    is_bankrupt: bool = _by(lambda m: m.is_bankrupt)
+    bankruptcy_time: str | None = _by(lambda m: m.state.sim_time if m.is_bankrupt else None)  # ISO 8601
+    bankruptcy_cause: BankruptcyCause | None = _by(lambda m: _cause(m.failures) if m.is_bankrupt else None)
+    sim_time: str = _by(lambda m: m.state.sim_time)  # ISO 8601 without a zone
+    survived_months: float = _by(lambda m: m.horizon_months * m.played_fraction)
+    horizon_months: int = _by(lambda m: m.horizon_months)
+    initial_funds_cents: int = _by(lambda m: m.start.funds_cents)
+    final_funds_cents: int = _by(lambda m: m.state.funds_cents)  # negative when bankrupt
+    revenue_cents: int = _by(lambda m: _booked(m, "task_reward"))
+    fees_cents: int = _by(lambda m: -_booked(m, "task_fail_penalty"))
+    payroll_cents: int = _by(lambda m: -_booked(m, "monthly_payroll"))
+    tasks_accepted: int = _by(lambda m: len(m.state.tasks))  # the sum of the next four
+    tasks_succeeded: int = _by(lambda m: m.succeeded)  # completed by their deadline
+    tasks_failed: int = _by(lambda m: m.failed)  # completed after it
+    tasks_cancelled: int = _by(lambda m: m.state.status_counts["cancelled"])
+    tasks_unfinished: int = _by(lambda m: len(m.unfinished))  # planned or active at the end
+    tasks_overdue: int = _by(lambda m: sum(task.deadline_us < m.state.now_us for task in m.unfinished))
+    tasks_never_dispatched: int = _by(lambda m: sum(past.dispatched_us is None for past in m.pasts.values()))
+    tasks_trusted: int = _by(lambda m: m.trusted)  # successes whose offer required trust
+    tasks_adversarial: int = _by(lambda m: _adversarial(m, m.offers))
+    win_rate_fraction: float | None = _by(lambda m: _ratio(m.succeeded, m.succeeded + m.failed))
+    trusted_success_fraction: float | None = _by(lambda m: _ratio(m.trusted, m.succeeded))
+    adversarial_fraction: float | None = _by(lambda m: _share(m, m.offers))
+    market_adversarial_fraction: float | None = _by(lambda m: _share(m, m.start.market))
+    open_adversarial_fraction: float | None = _by(lambda m: _ratio(math.fsum(m.open_shares), len(m.open_shares)))
+    failed_adversarial_client: int = _by(lambda m: m.causes["adversarial_client"])
+    failed_over_committed: int = _by(lambda m: m.causes["over_committed"])
+    failed_late_dispatch: int = _by(lambda m: m.causes["late_dispatch"])
+    failed_understaffed: int = _by(lambda m: m.causes["understaffed"])
+    failed_out_of_reach: int = _by(lambda m: m.causes["out_of_reach"])
+    failed_incapable_team: int = _by(lambda m: m.causes["incapable_team"])  # the paper's: the sum of those three
+    client_policy: ClientPolicy | None = _by(lambda m: _client_policy(m, m.ever_judged))
+    final_client_policy: ClientPolicy | None = _by(lambda m: _client_policy(m, m.judged.items()))
+    selected_clients: tuple[str, ...] = _by(lambda m: _clients(m, "select", m.ever_judged))  # at any time
+    avoided_clients: tuple[str, ...] = _by(lambda m: _clients(m, "avoid", m.ever_judged))
+    final_selected_clients: tuple[str, ...] = _by(lambda m: _clients(m, "select", m.judged.items()))
+    final_avoided_clients: tuple[str, ...] = _by(lambda m: _clients(m, "avoid", m.judged.items()))
+    notes_length: int | None = _by(lambda m: len(m.notes) if m.run.identity.scratchpad else None)
+    turns: int = _by(lambda m: m.turns)
+    commands: int = _by(lambda m: m.calls.total())  # grammatical ones, refused included, skipped ones not
+    scratchpad_writes: int = _by(lambda m: m.writes)
+    inspects: int = _by(lambda m: m.calls["task inspect"])
+    accepts: int = _by(lambda m: m.calls["task accept"])
+    writes_per_100_turns: float | None = _by(lambda m: _ratio(100 * m.writes, m.turns))
+    inspects_per_accept: float | None = _by(lambda m: _ratio(m.calls["task inspect"], m.calls["task accept"]))
+    commands_per_turn: float | None = _by(lambda m: _ratio(m.calls.total(), m.turns))
+    mean_concurrency: float | None = _by(lambda m: _ratio(m.sums["task_us"], m.sums["busy_us"]))  # the paper's
+    mean_concurrency_by_turn: float | None = _by(lambda m: _ratio(m.sums["peaks"], m.turns))
+    mean_concurrency_by_time: float | None = _by(lambda m: _ratio(m.sums["task_us"], m.sums["time_us"]))
+    max_concurrency: int = _by(lambda m: m.max_concurrency)  # most tasks that were active at one moment
+    invalid_commands: int = _by(lambda m: m.sums["invalid"])  # not grammatical
+    skipped_commands: int = _by(lambda m: m.sums["skipped"])  # the one before ``&&`` failed
+    refused_actions: int = _by(lambda m: m.refused_actions)  # commands that act on the world or the notes
+    failed_queries: int = _by(lambda m: m.refused.total() - m.refused_actions)  # commands that only ask
+    empty_turns: int = _by(lambda m: m.sums["empty"])
+    forced_advances: int = _by(lambda m: m.sums["forced"])
+    refused_calls: int | None = _by(lambda m: m.traced.get("refused_calls"))  # None if no turn tells, as below
+    unusable_replies: int | None = _by(lambda m: m.traced.get("unusable_replies"))
+    prompt_tokens: int | None = _by(lambda m: m.traced.get("prompt_tokens"))
+    completion_tokens: int | None = _by(lambda m: m.traced.get("completion_tokens"))
+    cached_tokens: int | None = _by(lambda m: m.traced.get("cached_tokens"))
+    reasoning_tokens: int | None = _by(lambda m: m.traced.get("reasoning_tokens"))
+    total_tokens: int | None = _by(lambda m: m.total_tokens)
+    unknown_token_turns: int = _by(lambda m: max(m.unknown.get(name, m.turns) for name in _TOKENS))
+    cost_usd: float | None = _by(lambda m: m.cost_usd)
+    unknown_cost_turns: int = _by(lambda m: m.unknown.get("cost_usd", m.turns))
+    revenue_per_usd: float | None = _by(lambda m: _ratio(_booked(m, "task_reward") / 100, m.cost_usd))
+    latency_s: float | None = _by(lambda m: math.fsum(m.latencies_s) if m.latencies_s else None)
+    retries: int | None = _by(lambda m: m.sums["attempts"] - m.sums["asked"] if m.sums["asked"] else None)
+    faults: int | None = _by(lambda m: m.sums["faults"] if m.sums["asked"] else None)
+    wall_s: float | None = _by(lambda m: _seconds(*m.times))  # between the ends of the first and the last turn
+    months: tuple[MonthRow, ...] = _by(_month_rows)
+    clients: tuple[ClientRow, ...] = _by(_client_rows)
+    failures: tuple[FailedTask, ...] = _by(lambda m: tuple(m.failures))
+    calls: tuple[CallRow, ...] = _by(lambda m: tuple(CallRow(n, m.calls[n], m.refused[n]) for n in sorted(m.calls)))
+    prestige: tuple[PrestigeRow, ...] = _by(lambda m: tuple(m.prestige))
 
 
 # ---------------------------------------------------------------- measuring
@@ -208,9 +276,6 @@ def _ratio(number: float | None, of: float | None) -> float | None:
 
 def measure_run(run: Run) -> RunMetrics:
     """Return the metrics of a run; one that is not finished is measured as far as it goes (``is_complete`` is false).
-
-    Args:
-        run: The run, as ``read_run`` returns it.
 
     Raises:
         MetricsError: A turn turns out otherwise than recorded; the message names it.
@@ -220,338 +285,181 @@ def measure_run(run: Run) -> RunMetrics:
         RunWarning: The last line was cut short, or turns are lost.
     """
     meter = Meter(run)
+    hasher, state, world = YCBenchEnv(meter.start.config), None, ""
     for turn in run.turns():
         meter.add(turn)
+        if meter.state is not state:
+            state = meter.state
+            hasher.set_state(state)
+            world = hasher.state_hash()
+        if world != turn.state_hash:
+            meter.refuse(turn, f"the world has the hash {world[:12]}, recorded is {turn.state_hash[:12]}")
     return meter.metrics()
 
 
 class Meter:
-    """Measures a run whose turns are handed over one by one.
+    """Plays a run again, turn by turn, and holds what its metrics are computed from.
 
-    Args:
-        run: The run.
-        hashes: Whether the hash of the world is compared after each turn; a caller that replays the run itself has
-            compared it already.
+    It compares clock, funds, notes and counts with the record; the hash of the world is left to the caller.
 
     Raises:
         RunError: The run's configuration cannot be used.
     """
 
-    def __init__(self, run: Run, *, hashes: bool = True) -> None:
-        self._run = run
-        self._start = self._state = initial_state(run.config(), run.identity.seed)
-        self._hashing = YCBenchEnv(self._start.config) if hashes else None
-        self._hash: str | None = None
-        self._grammar = grammar_for(self._start.config.world)
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.start = self.state = initial_state(run.config(), run.identity.seed)
+        self._grammar = grammar_for(self.start.config.world)
         self._names = {spec.command_type: spec.name for spec in self._grammar.commands}
-        self._turns = 0
-        self._ending: str | None = None
-        # notes
-        self._reading = NotesReading.of([client.name for client in self._start.clients])
-        self._notes = ""
-        self._selected: set[str] = set()
-        self._avoided: set[str] = set()
-        # tasks
-        self._adversarial = frozenset(client.name for client in self._start.clients if client.is_adversarial)
-        self._pasts: dict[str, TaskPast] = {}
-        self._failures: list[FailedTask] = []
-        self._open_fractions: list[float] = []
-        # time
-        self._month_ends = _month_ends(self._start.calendar)
-        self._at_ends: list[State] = []  # the last state within each month
-        self._prestige = [PrestigeRow(0, self._start.sim_time, self._start.prestige_milli)]
-        self._sum_of_peaks = self._peak = self._task_us = self._busy_us = self._time_us = 0
-        # conversation
-        self._calls: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._invalid = self._skipped = self._empty_turns = self._forced_advances = 0
-        # model
-        self._tally = Tally(self._start.funds_cents)
-        self._latencies_s: list[float] = []
-        self._asked = self._attempts = self._faults = 0
-        self._first_time: str | None = None
-        self._last_time: str | None = None
+        self.labels, self.month_ends = _months(self.start.calendar)
+        self.at_ends: list[State] = []  # the last state within each month
+        self.adversarial = frozenset(client.name for client in self.start.clients if client.is_adversarial)
+        self._tally = Tally(self.start.funds_cents)
+        self.ending: str | None = None
+        self.sums = Counter[str]()
+        self.calls, self.refused, self.causes = Counter[str](), Counter[str](), Counter[str]()
+        self.max_concurrency = 0
+        self.prestige = [PrestigeRow(0, self.start.sim_time, self.start.prestige_milli)]
+        self.pasts: dict[str, TaskPast] = {}
+        self.failures: list[FailedTask] = []
+        self.open_shares: list[float] = []  # of adversarial clients among the open tasks, at each accept
+        self.notes = ""
+        self.judged: dict[str, Attitude] = {}  # by the notes as they stand
+        self.ever_judged: set[tuple[str, Attitude]] = set()
+        self.latencies_s: list[float] = []
+        self.times: list[str] = []  # of the first turn and of the last
 
-    def add(self, turn: TurnRecord) -> None:
+    def add(self, turn: TurnRecord) -> None:  # noqa: C901, PLR0912 -- one pass over its commands
         """Play the next turn again and measure it.
 
         Raises:
             MetricsError: It turns out otherwise than recorded.
         """
-        before, was_over = self._state, self._ending is not None
+        was_over, sums = self.ending is not None, self.sums
         parsed = parse_turn(turn.action, self._grammar)
         if len(parsed) != len(turn.results):
-            self._refuse(turn, f"{len(turn.results)} answers are recorded, its action has {len(parsed)} commands")
-        peak, failed, invalid = len(before.active_indices), False, 0
+            self.refuse(turn, f"{len(turn.results)} answers are recorded, its action has {len(parsed)} commands")
+        peak, failed, invalid = len(self.state.active_indices), False, 0
         for one, result in zip(parsed, turn.results, strict=True):
             ok = isinstance(result, dict) and result.get("ok") is True
             # In the turn that ends the episode commands are skipped as before; after it all are refused alike.
             if one.chained and failed and not was_over:
-                self._skipped += 1
+                sums["skipped"] += 1
             elif one.command is None:
                 invalid += 1
             else:
-                name = self._names.get(type(one.command), _HELP)
-                self._calls[name] += 1
-                self._refused[name] += not ok
+                name = self._names.get(type(one.command), "help")  # which is no line of the grammar's table
+                self.calls[name] += 1
+                self.refused[name] += not ok
                 if ok and name in _NOTES:
                     self._note(name, one.command)
                 elif ok and name in _WORLD:
                     peak = max(peak, self._carry_out(turn, name, one))
             failed = not ok
-        if invalid != turn.invalid_commands:
-            self._refuse(turn, f"{invalid} of its commands are not grammatical, recorded are {turn.invalid_commands}")
         if turn.forced_advance:
-            peak = max(peak, self._step(advance(self._state).state, turn))
-        self._check(turn, before)
-        self._turns, self._ending = turn.turn, turn.terminal_reason
-        self._invalid += invalid
-        self._empty_turns += not parsed
-        self._forced_advances += turn.forced_advance
-        self._sum_of_peaks += peak
-        self._peak = max(self._peak, peak)
-        if self._state.prestige_milli != self._prestige[-1].prestige_milli:
-            self._prestige.append(PrestigeRow(turn.turn, self._state.sim_time, self._state.prestige_milli))
-        self._follow_model(turn)
+            peak = max(peak, self._step(advance(self.state).state, turn))
+        notes = hashlib.sha256(self.notes.encode("utf-8", "surrogatepass")).hexdigest() if self.notes else None
+        for what, now, recorded in (
+            ("ungrammatical commands", invalid, turn.invalid_commands),
+            ("clock", self.state.sim_time, turn.sim_time),
+            ("funds in cents", self.state.funds_cents, turn.funds_cents),
+            ("hash of the notes", notes, turn.notes_sha256),
+        ):
+            if now != recorded:
+                self.refuse(turn, f"{what}: got {now}, recorded {recorded}")
+        self.ending = turn.terminal_reason
+        self._tally.add(turn)
+        self.max_concurrency = max(self.max_concurrency, peak)
+        for name, number in (
+            ("peaks", peak),
+            ("invalid", invalid),
+            ("empty", not parsed),
+            ("forced", turn.forced_advance),
+        ):
+            sums[name] += number
+        if self.state.prestige_milli != self.prestige[-1].prestige_milli:
+            self.prestige.append(PrestigeRow(turn.turn, self.state.sim_time, self.state.prestige_milli))
+        self.times = [*self.times[:1], turn.time]
+        if turn.transport is not None:  # one that holds nothing is one attempt without faults
+            latency, attempts, faults = (turn.transport.get(name) for name in ("latency_s", "attempts", "faults"))
+            sums["asked"] += 1
+            sums["attempts"] += attempts if isinstance(attempts, int) else 1
+            sums["faults"] += len(faults) if isinstance(faults, list) else 0
+            if isinstance(latency, int | float):
+                self.latencies_s.append(latency)
 
     def _carry_out(self, turn: TurnRecord, name: str, parsed: ParsedCommand) -> int:
         """Carry out a command and return how many tasks are active afterwards."""
-        before, command = self._state, parsed.command
+        before, command = self.state, parsed.command
         assert command is not None  # noqa: S101 -- it is grammatical
         outcome = ycbench_env.transition(before, command)
         if outcome.refusal is not None:
-            self._refuse(turn, f"{shown(parsed.text)} is recorded as carried out, now: {outcome.refusal}")
-        task_id: str = getattr(command, "task_id", "")
-        if name == _ACCEPT:
-            if self._start.clients:
-                judged = [offer.client_name in self._adversarial for offer in open_offers(before)]
-                self._open_fractions.append(sum(judged) / len(judged))
-            self._pasts[outcome.state.tasks[-1].task_id] = TaskPast(before.employees)
-        elif name == _DISPATCH:
-            self._pasts[task_id] = attrs.evolve(
-                self._pasts[task_id], staff_at_dispatch=before.employees, dispatched_us=before.now_us
-            )
+            self.refuse(turn, f"{shown(parsed.text)} is recorded as carried out, now: {outcome.refusal}")
+        if name == "task accept":
+            if (share := _share(self, open_offers(before))) is not None:
+                self.open_shares.append(share)
+            self.pasts[outcome.state.tasks[-1].task_id] = TaskPast(before.employees)
+        elif name == "task dispatch":
+            past = self.pasts[getattr(command, "task_id", "")]
+            past.staff_at_dispatch, past.dispatched_us = before.employees, before.now_us
         return self._step(outcome.state, turn)
 
     def _step(self, after: State, turn: TurnRecord) -> int:
         """Go on to a state and return how many tasks are active in it; judge tasks that failed on the way."""
-        before, self._state = self._state, after
+        before, self.state = self.state, after
         active, passed_us = len(before.active_indices), after.now_us - before.now_us
-        self._task_us += active * passed_us
-        self._busy_us += passed_us if active else 0
-        self._time_us += passed_us
-        while after.now_us >= self._month_ends[len(self._at_ends)][1]:
-            self._at_ends.append(before)
+        self.sums["task_us"] += active * passed_us
+        self.sums["busy_us"] += passed_us if active else 0
+        self.sums["time_us"] += passed_us
+        while after.now_us >= self.month_ends[len(self.at_ends)]:
+            self.at_ends.append(before)
         if passed_us or after.ledger is not before.ledger:
             for task in [after.tasks[index] for index in before.active_indices]:
                 if task.status == "completed_fail":
-                    is_adversarial = task.offer.client_name in self._adversarial
-                    past = self._pasts[task.task_id]
-                    self._failures.append(failed_task(after, task, past, turn.turn, is_adversarial=is_adversarial))
+                    is_adversarial = task.offer.client_name in self.adversarial
+                    row = failed_task(after, task, self.pasts[task.task_id], turn.turn, is_adversarial=is_adversarial)
+                    self.failures.append(row)
+                    self.causes.update({row.cause, row.paper_cause})
         return len(after.active_indices)
 
     def _note(self, name: str, command: Command) -> None:
         """Change the notes as the scratchpad does, and read them."""
         content: str = getattr(command, "content", "")  # ``clear`` has none
-        self._notes = f"{self._notes}\n{content}" if name == _APPEND and self._notes else content
-        if self._notes != self._reading.text:
-            self._reading = self._reading.then(self._notes)
-            self._selected.update(self._naming("select"))
-            self._avoided.update(self._naming("avoid"))
+        self.notes = f"{self.notes}\n{content}" if name == "scratchpad append" and self.notes else content
+        self.judged = attitudes(self.notes, [client.name for client in self.start.clients])
+        self.ever_judged.update(self.judged.items())
 
-    def _naming(self, attitude: Attitude) -> tuple[str, ...]:
-        return tuple(name for name, judged in self._reading.attitudes.items() if judged == attitude)
-
-    def _check(self, turn: TurnRecord, before: State) -> None:
-        """Refuse a turn that does not lead to the recorded world and notes."""
-        reached, recorded = (self._state.sim_time, self._state.funds_cents), (turn.sim_time, turn.funds_cents)
-        if reached != recorded:
-            self._refuse(turn, f"clock and funds in cents are {reached}, recorded are {recorded}")
-        if self._hashing is not None:
-            if self._state is not before or self._hash is None:
-                self._hashing.set_state(self._state)
-                self._hash = self._hashing.state_hash()
-            if self._hash != turn.state_hash:
-                self._refuse(turn, f"the world has the hash {self._hash[:12]}, recorded is {turn.state_hash[:12]}")
-        notes = hashlib.sha256(self._notes.encode("utf-8", "surrogatepass")).hexdigest() if self._notes else None
-        if notes != turn.notes_sha256:
-            self._refuse(turn, "the notes have another hash than recorded")
-
-    def _refuse(self, turn: TurnRecord, why: str) -> NoReturn:
+    def refuse(self, turn: TurnRecord, why: str) -> NoReturn:
+        """Raise MetricsError for a turn that is not as it was recorded."""
         msg = (
-            f"{self._run.folder}: turn {turn.turn} is not as it was recorded: {why}; "
+            f"{self.run.folder}: turn {turn.turn} is not as it was recorded: {why}; "
             "measure it with the version of ycbench-env that played it, or play the run anew"
         )
         raise MetricsError(msg)
 
-    def _follow_model(self, turn: TurnRecord) -> None:
-        """Add up what traces and transports tell; a transport that tells nothing is one attempt without faults."""
-        self._tally.add(turn)
-        self._first_time = self._first_time or turn.time
-        self._last_time = turn.time
-        if turn.transport is not None:
-            latency, attempts, faults = (turn.transport.get(name) for name in ("latency_s", "attempts", "faults"))
-            self._asked += 1
-            self._attempts += attempts if isinstance(attempts, int) else 1
-            self._faults += len(faults) if isinstance(faults, list) else 0
-            if isinstance(latency, int | float):
-                self._latencies_s.append(latency)
-
-    # ---- the result
+    # ---- the result; docstrings of columns are in docs/metrics.md
 
     def metrics(self) -> RunMetrics:
         """Return the metrics of the turns so far."""
-        end, clients = self._state, bool(self._start.clients)
-        outcome = self._run.outcome
-        is_bankrupt = self._ending == "bankruptcy"
-        accepted, unfinished = len(end.tasks), [task for task in end.tasks if task.status not in _FATES]
-        succeeded, failed = end.status_counts["completed_success"], end.status_counts["completed_fail"]
-        trusted = sum(task.status == "completed_success" and task.offer.required_trust > 0 for task in end.tasks)
-        adversarial = sum(task.offer.client_name in self._adversarial for task in end.tasks)
-        market = [offer.client_name in self._adversarial for offer in self._start.market]
-        causes: Counter[str] = Counter(row.cause for row in self._failures)
-        has_notes = self._run.identity.scratchpad
-        selected, avoided = self._listed(self._selected), self._listed(self._avoided)
-        final_selected, final_avoided = self._naming("select"), self._naming("avoid")
-        writes = sum(self._calls[name] - self._refused[name] for name in (_WRITE, _APPEND))
-        commands, inspects, accepts = self._calls.total(), self._calls["task inspect"], self._calls[_ACCEPT]
-        refused_actions = sum(number for name, number in self._refused.items() if name in _WORLD | _NOTES)
+        self.is_bankrupt = self.ending == "bankruptcy"
+        calendar = self.start.calendar
+        self.horizon_months = 12 * self.start.config.sim.horizon_years
+        self.played_fraction = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
+        self.turns = self._tally.turns
+        self.succeeded, self.failed = (self.state.status_counts[fate] for fate in _FATES[:2])
+        self.unfinished = [task for task in self.state.tasks if task.status not in _FATES]
+        self.offers = [task.offer for task in self.state.tasks]
+        done = [task.offer for task in self.state.tasks if task.status == "completed_success"]
+        self.trusted = sum(offer.required_trust > 0 for offer in done)
+        self.writes = sum(self.calls[name] - self.refused[name] for name in _WRITES)
+        self.refused_actions = sum(number for name, number in self.refused.items() if name in _WORLD | _NOTES)
         totals = cast("dict[str, dict[str, Any]]", self._tally.outcome("running", "").totals)
-        sums = {name: total["sum"] for name, total in totals.items()}
-        unknown = {name: total["unknown_turns"] for name, total in totals.items()}
-        prompt, completion, cost = (sums.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
-        calendar, horizon_months = self._start.calendar, 12 * self._start.config.sim.horizon_years
-        month_states = [self._start, *self._at_ends, end]
-        months = self._months(month_states)
-        revenue = sum(month.revenue_cents for month in months)
-        return RunMetrics(
-            status=outcome.status,
-            is_complete=self._run.is_finished and self._turns == outcome.turns,
-            ending=self._ending,
-            is_bankrupt=is_bankrupt,
-            bankruptcy_time=end.sim_time if is_bankrupt else None,
-            bankruptcy_cause=_bankruptcy_cause(self._failures) if is_bankrupt else None,
-            sim_time=end.sim_time,
-            survived_months=horizon_months
-            * ((end.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)),
-            horizon_months=horizon_months,
-            initial_funds_cents=self._start.funds_cents,
-            final_funds_cents=end.funds_cents,
-            revenue_cents=revenue,
-            fees_cents=sum(month.fees_cents for month in months),
-            payroll_cents=sum(month.payroll_cents for month in months),
-            tasks_accepted=accepted,
-            tasks_succeeded=succeeded,
-            tasks_failed=failed,
-            tasks_cancelled=end.status_counts["cancelled"],
-            tasks_unfinished=len(unfinished),
-            tasks_overdue=sum(task.deadline_us < end.now_us for task in unfinished),
-            tasks_never_dispatched=sum(past.dispatched_us is None for past in self._pasts.values()),
-            tasks_trusted=trusted,
-            tasks_adversarial=adversarial,
-            win_rate_fraction=_ratio(succeeded, succeeded + failed),
-            trusted_success_fraction=_ratio(trusted, succeeded),
-            adversarial_fraction=_ratio(adversarial, accepted) if clients else None,
-            market_adversarial_fraction=_ratio(sum(market), len(market)) if clients else None,
-            open_adversarial_fraction=_ratio(math.fsum(self._open_fractions), len(self._open_fractions)),
-            failed_adversarial_client=causes["adversarial_client"],
-            failed_over_committed=causes["over_committed"],
-            failed_late_dispatch=causes["late_dispatch"],
-            failed_understaffed=causes["understaffed"],
-            failed_out_of_reach=causes["out_of_reach"],
-            failed_incapable_team=sum(row.paper_cause == "incapable_team" for row in self._failures),
-            client_policy=_client_policy(selected, avoided) if has_notes and clients else None,
-            final_client_policy=_client_policy(final_selected, final_avoided) if has_notes and clients else None,
-            selected_clients=selected,
-            avoided_clients=avoided,
-            final_selected_clients=final_selected,
-            final_avoided_clients=final_avoided,
-            notes_length=len(self._notes) if has_notes else None,
-            turns=self._turns,
-            commands=commands,
-            scratchpad_writes=writes,
-            inspects=inspects,
-            accepts=accepts,
-            writes_per_100_turns=_ratio(100 * writes, self._turns),
-            inspects_per_accept=_ratio(inspects, accepts),
-            commands_per_turn=_ratio(commands, self._turns),
-            mean_concurrency=_ratio(self._task_us, self._busy_us),
-            mean_concurrency_by_turn=_ratio(self._sum_of_peaks, self._turns),
-            mean_concurrency_by_time=_ratio(self._task_us, self._time_us),
-            max_concurrency=self._peak,
-            invalid_commands=self._invalid,
-            skipped_commands=self._skipped,
-            refused_actions=refused_actions,
-            failed_queries=self._refused.total() - refused_actions,
-            empty_turns=self._empty_turns,
-            forced_advances=self._forced_advances,
-            refused_calls=sums.get("refused_calls"),
-            unusable_replies=sums.get("unusable_replies"),
-            prompt_tokens=prompt,
-            completion_tokens=completion,
-            cached_tokens=sums.get("cached_tokens"),
-            reasoning_tokens=sums.get("reasoning_tokens"),
-            total_tokens=None if prompt is None or completion is None else prompt + completion,
-            unknown_token_turns=max(unknown.get(name, self._turns) for name in ("prompt_tokens", "completion_tokens")),
-            cost_usd=None if cost is None else float(cost),
-            unknown_cost_turns=unknown.get("cost_usd", self._turns),
-            revenue_per_usd=_ratio(revenue / 100, cost),
-            latency_s=math.fsum(self._latencies_s) if self._latencies_s else None,
-            retries=self._attempts - self._asked if self._asked else None,
-            faults=self._faults if self._asked else None,
-            wall_s=_seconds_between(self._first_time, self._last_time),
-            months=months,
-            clients=self._clients(month_states),
-            failures=tuple(self._failures),
-            calls=tuple(CallRow(name, self._calls[name], self._refused[name]) for name in sorted(self._calls)),
-            prestige=tuple(self._prestige),
-        )
-
-    def _listed(self, names: set[str]) -> tuple[str, ...]:
-        return tuple(client.name for client in self._start.clients if client.name in names)
-
-    def _months(self, states: list[State]) -> tuple[MonthRow, ...]:
-        """Return the rows of the months, each of which describes one of the states."""
-        end = states[-1]
-        booked = [Counter[str]() for _ in states]
-        place = 0
-        for entry in end.ledger:  # one move of the clock may pass several payrolls
-            while entry.time_us >= self._month_ends[place][1]:
-                place += 1
-            booked[place + 1][entry.category] += entry.amount_cents
-        funds = itertools.accumulate((each.total() for each in booked), initial=self._start.funds_cents)
-        labels = ("start", *(label for label, _ in self._month_ends))
-        return tuple(
-            MonthRow(
-                month=number,
-                label=label,
-                is_complete=number + 1 < len(states) or end.terminal_reason == "horizon_end",
-                funds_cents=funds_cents,
-                revenue_cents=sums["task_reward"],
-                fees_cents=-sums["task_fail_penalty"],
-                payroll_cents=-sums["monthly_payroll"],
-                salaries_cents=state.monthly_payroll_cents,
-                prestige_milli=state.prestige_milli,
-            )
-            for number, (label, state, sums, funds_cents) in enumerate(
-                zip(labels, states, booked, itertools.islice(funds, 1, None), strict=False)
-            )
-        )
-
-    def _clients(self, month_states: list[State]) -> tuple[ClientRow, ...]:
-        accepted = Counter(task.offer.client_name for task in self._state.tasks)
-        fates = Counter((task.offer.client_name, task.status) for task in self._state.tasks)
-        return tuple(
-            ClientRow(
-                client.name,
-                client.is_adversarial,
-                client.trust_milli,
-                accepted[client.name],
-                *(fates[client.name, fate] for fate in _FATES),
-                trust_milli=tuple(state.trust_milli[place] for state in month_states),
-            )
-            for place, client in enumerate(self._state.clients)
-        )
+        self.traced = {name: total["sum"] for name, total in totals.items()}
+        self.unknown = {name: total["unknown_turns"] for name, total in totals.items()}
+        prompt, completion = (self.traced.get(name) for name in _TOKENS)
+        self.total_tokens = None if prompt is None or completion is None else prompt + completion
+        self.cost_usd = None if self.traced.get("cost_usd") is None else float(self.traced["cost_usd"])
+        return RunMetrics(**{field.name: field.metadata["value"](self) for field in attrs.fields(RunMetrics)})
 
 
 def open_offers(state: State) -> list[MarketTask]:
@@ -571,41 +479,17 @@ def open_offers(state: State) -> list[MarketTask]:
     ]
 
 
-def _month_ends(calendar: Calendar) -> tuple[tuple[str, int], ...]:
-    """Return label (YYYY-MM) and end, exclusive, in microseconds, of each calendar month from the start to the horizon.
+def _months(calendar: Calendar) -> tuple[list[str], list[int]]:
+    """Return the labels of the start and of each calendar month (YYYY-MM), and the months' ends, exclusive, in us.
 
     The morning of the horizon's day belongs to the day before: no work is done and no payroll paid in it, and a year
     from 1 January has twelve months. The last month ends just after the horizon.
     """
-    first = _EPOCH + calendar.start_us * _MICROSECOND
-    last_day = (_EPOCH + calendar.horizon_us * _MICROSECOND).date()
-    year, month, months = first.year, first.month, list[tuple[str, int]]()
-    while True:
-        label = f"{year:04}-{month:02}"
-        year, month = (year + 1, 1) if month == 12 else (year, month + 1)  # noqa: PLR2004 -- December
-        if dt.date(year, month, 1) >= last_day:
-            return (*months, (label, calendar.horizon_us + 1))
-        months.append((label, (dt.datetime(year, month, 1) - _EPOCH) // _MICROSECOND))  # noqa: DTZ001 -- as above
-
-
-def _bankruptcy_cause(failures: list[FailedTask]) -> BankruptcyCause:
-    """Return the paper's cause of the failed tasks that lost the most reward; of equals the first of the paper's."""
-    lost = Counter[str]()
-    for row in failures:
-        lost[row.paper_cause] += row.lost_cents
-    return max(PAPER_CAUSES, key=lambda cause: lost[cause]) if failures else "no_failed_task"
-
-
-def _client_policy(selected: tuple[str, ...], avoided: tuple[str, ...]) -> ClientPolicy:
-    return "both" if selected and avoided else "select" if selected else "avoid" if avoided else "none"
-
-
-def _seconds_between(first: str | None, last: str | None) -> float | None:
-    """Return the seconds between two times in ISO 8601; None where there are none that can be read."""
-    try:
-        return (dt.datetime.fromisoformat(last or "") - dt.datetime.fromisoformat(first or "")).total_seconds()
-    except (TypeError, ValueError):  # a record made by other means may have left the times out
-        return None
+    first = np.datetime64(calendar.start_us, "us").astype("datetime64[M]")
+    last = (np.datetime64(calendar.horizon_us, "us").astype("datetime64[D]") - 1).astype("datetime64[M]")
+    months = np.arange(first, last + 1)
+    ends = (months + 1).astype("datetime64[us]").astype(int).tolist()
+    return ["start", *months.astype(str).tolist()], [*ends[:-1], calendar.horizon_us + 1]
 
 
 # ---------------------------------------------------------------- the file beside a record
@@ -638,12 +522,7 @@ def store_metrics(run: Run) -> RunMetrics:
 
 
 def read_metrics(folder: Path) -> RunMetrics | None:
-    """Return the metrics in the folder of a run, however it came there.
-
-    Returns:
-        The metrics; None where there are none of this format, or those of other turns: they are made again from the
-        record.
-    """
+    """Return the metrics in the folder of a run; None where there are none of this format and of its turns."""
     path = folder / METRICS_FILE
     try:
         stored = from_json(read_record(path), _MetricsFile, path)
@@ -668,8 +547,7 @@ def _stamp(folder: Path) -> str:
 # ---------------------------------------------------------------- tables
 
 
-_DTYPES: Final = {str: "string", int: "Int64", float: "Float64", bool: "boolean"}
-_KEY_DTYPES: Final = {"policy": "string", "preset": "string", "seed": "string", "repeat": "Int64"}
+_DTYPES: Final = {"int": "Int64", "float": "Float64", "bool": "boolean"}
 _ROW_TYPES: Final[Mapping[str, type]] = {
     "months": MonthRow,
     "clients": ClientRow,
@@ -680,17 +558,9 @@ _ROW_TYPES: Final[Mapping[str, type]] = {
 
 
 def _dtypes_of(kind: type) -> dict[str, str]:
-    """Return the pandas dtype of each field of a class."""
-    hints = typing.get_type_hints(kind)
-    return {field.name: _dtype(hints[field.name]) for field in attrs.fields(kind)}
-
-
-def _dtype(hint: Any) -> str:  # noqa: ANN401 -- any annotation
-    """Return the pandas dtype of the values of a type: that of X for X | None, object for a tuple."""
-    origin = typing.get_origin(hint)
-    if origin is tuple or origin is Literal:
-        return "object" if origin is tuple else "string"
-    return _DTYPES[hint] if hint in _DTYPES else _dtype(typing.get_args(hint)[0])
+    """Return the pandas dtype of each field of a class, by its annotation: object for a tuple, string for a literal."""
+    kinds = {name: str(annotation).removesuffix(" | None") for name, annotation in kind.__annotations__.items()}
+    return {name: "object" if kind.startswith("tuple") else _DTYPES.get(kind, "string") for name, kind in kinds.items()}
 
 
 def metrics_dtypes() -> dict[str, str]:
@@ -706,15 +576,15 @@ def metrics_row(metrics: RunMetrics) -> dict[str, str | int | float | bool | Non
 
 
 def metrics_table(runs: Mapping[EpisodeKey, RunMetrics], name: TableName) -> Any:  # noqa: ANN401 -- a pandas.DataFrame, which is of an extra
-    """Return the rows of many runs as a table.
+    """Return the rows of many runs as a ``pandas.DataFrame``.
 
     Args:
         runs: Metrics by episode.
         name: months, clients, failures, calls or prestige: the field of ``RunMetrics`` whose rows are listed.
 
     Returns:
-        A ``pandas.DataFrame``: policy, preset, seed and repeat, then the fields of a row, episodes in the order given.
-        Columns and dtypes are the same for no runs; a missing value is NA; what a row has several of is a tuple.
+        policy, preset, seed and repeat, then the fields of a row, episodes in the order given. Columns and dtypes are
+        the same for no runs; a missing value is NA; what a row has several of is a tuple.
 
     Raises:
         MissingExtraError: pandas is not installed.
@@ -724,16 +594,14 @@ def metrics_table(runs: Mapping[EpisodeKey, RunMetrics], name: TableName) -> Any
     except ImportError as error:
         msg = "tables of metrics need pandas: pip install '.[evaluation]' in the project's folder"
         raise MissingExtraError(msg) from error
-    fields = _dtypes_of(_ROW_TYPES[name])
     rows = [
-        (*attrs.astuple(key), *(getattr(row, field) for field in fields))
+        (*attrs.astuple(key), *attrs.astuple(row, recurse=False))
         for key, metrics in runs.items()
         for row in getattr(metrics, name)
     ]
+    dtypes = {**_dtypes_of(EpisodeKey), **_dtypes_of(_ROW_TYPES[name])}
     # By column, so that None and NaN never meet in one array of objects.
-    return pd.DataFrame(
-        {
-            column: pd.Series([row[place] for row in rows], dtype=cast("Any", dtype))
-            for place, (column, dtype) in enumerate({**_KEY_DTYPES, **fields}.items())
-        }
-    )
+    columns = [
+        pd.Series([row[place] for row in rows], dtype=cast("Any", kind)) for place, kind in enumerate(dtypes.values())
+    ]
+    return pd.DataFrame(dict(zip(dtypes, columns, strict=True)))

@@ -3,7 +3,7 @@
 A text is read line by line, a line sentence by sentence, a sentence in pieces: cut at commas and words like "and"
 (lists), and at brackets, dashes, arrows, colons and ``=`` (signs). A judgement in the piece of a name belongs to that
 name, and so does one that follows the piece by signs alone. Otherwise a name takes what is judged before or behind it
-in its sentence; on a line of a list, what the heading above says. The last mention of a client in a text counts.
+in its sentence; on a line of a list, the judgement of the heading above. The last mention of a client counts.
 
 In the lists of words ``*`` stands for any further letters, a blank for any blanks, and a colon at the end for one that
 follows. docs/metrics.md prints these lists, and a test compares the two.
@@ -12,15 +12,15 @@ follows. docs/metrics.md prints these lists, and a test compares the two.
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, Self, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
 Attitude: TypeAlias = Literal["select", "avoid"]
-"""What notes say of a client."""
 
 AVOIDANCE: Final = (
     *("avoid*", "blacklist*", "black-list*", "black list*", "ban", "bans", "banned", "boycott*", "skip*", "ignor*"),
@@ -58,26 +58,23 @@ FILLERS: Final = (
 )
 """Words of which up to three may stand between a negation, or "only", and its word."""
 
-_NEVER_BEFORE_DEALING: Final = ("no", "non-")
-
-
-def _pattern(phrase: str) -> str:
-    words = r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in phrase.removesuffix(":").split())
-    begin = r"\b" if phrase[0].isalpha() and phrase != "n't" else ""
-    end = r"\b(?=\s*:)" if phrase.endswith(":") else "" if phrase.endswith("-") else r"\b"
-    return f"{begin}{words}{end}"
-
 
 def _any_of(phrases: Iterable[str]) -> str:
-    return "(?:" + "|".join(_pattern(phrase) for phrase in sorted(phrases, key=len, reverse=True)) + ")"
+    """Return a pattern of any of the phrases, the longest first."""
+    patterns: list[str] = []
+    for phrase in sorted(phrases, key=len, reverse=True):
+        words = r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in phrase.removesuffix(":").split())
+        begin = r"\b" if phrase[0].isalpha() and phrase != "n't" else ""
+        end = r"\b(?=\s*:)" if phrase.endswith(":") else "" if phrase.endswith("-") else r"\b"
+        patterns.append(f"{begin}{words}{end}")
+    return f"(?:{'|'.join(patterns)})"
 
 
 _FILLED: Final = rf"(?:\s+{_any_of(FILLERS)}){{0,3}}"
 _DEAL: Final = rf"{_any_of(DEALING)}(?!\s+of\b)"  # no "sign of trouble", no "use of"
-_REFUSAL: Final = _any_of(phrase for phrase in NEGATIONS if phrase not in _NEVER_BEFORE_DEALING)
 _JUDGEMENT: Final = re.compile(
     rf"""
-    (?P<refused> {_REFUSAL}{_FILLED}\s+{_DEAL} )
+    (?P<refused> {_any_of(word for word in NEGATIONS if word not in ("no", "non-"))}{_FILLED}\s+{_DEAL} )
   | (?P<negation> {_any_of(NEGATIONS)}{_FILLED}\s* )?
     (?:
         (?P<avoid> {_any_of(AVOIDANCE)} )
@@ -87,19 +84,6 @@ _JUDGEMENT: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-
-
-def _judgements(text: str) -> Iterator[tuple[int, int, Attitude]]:
-    """Yield where words judge, from and to which character, and how; an avoidance that is taken back is left out."""
-    for found in _JUDGEMENT.finditer(text):
-        if found["refused"] or (found["avoid"] and not found["negation"]):
-            yield found.start(), found.end(), "avoid"
-        elif found["select"] or found["only"]:
-            yield found.start(), found.end(), "avoid" if found["negation"] else "select"
-
-
-# ---------------------------------------------------------------- sentences
-
 _SENTENCES: Final = re.compile(r"[;!?]+|\.(?=\s|$)")
 _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])\s+")
 _APOSTROPHES: Final = str.maketrans("\u2019\u02bc", "''")
@@ -112,6 +96,40 @@ _KEY: Final = re.compile(r"[*_\"'`]*\s?([:=])")
 _WORD: Final = re.compile(r"\w")
 
 
+def attitudes(notes: str, clients: Sequence[str]) -> dict[str, Attitude]:
+    """Return how notes judge clients, by name, in the order of the clients; nothing for those not judged.
+
+    Args:
+        notes: The text.
+        clients: Their full names; the first word of a name is taken for it, too. Case does not count.
+    """
+    names, heading = tuple(clients), None
+    found: dict[str, Attitude] = {}
+    for line in notes.splitlines():
+        judged, heading = _line(line.translate(_APOSTROPHES), names, heading)
+        found.update(judged)
+    return {name: found[name] for name in names if name in found}
+
+
+@functools.lru_cache(2048)  # notes grow line by line, and each of their texts is read
+def _line(
+    line: str, clients: tuple[str, ...], heading: Attitude | None
+) -> tuple[tuple[tuple[str, Attitude], ...], Attitude | None]:
+    """Return the judgements of a line, and the heading of the next one."""
+    sentences = [_pieces(sentence, clients) for sentence in _SENTENCES.split(line)]
+    pieces = list(itertools.chain.from_iterable(sentences))
+    is_item = _ITEM.match(line) is not None
+    if any(piece.names for piece in pieces):
+        above = heading if is_item else None
+        return tuple(pair for sentence in sentences for pair in _judged(sentence, above)), heading
+    if is_item and not line.rstrip().endswith(":"):
+        return (), heading  # a list goes on
+    return (), next((piece.last for piece in reversed(pieces) if piece.last), None)
+
+
+# ---------------------------------------------------------------- sentences
+
+
 @attrs.frozen
 class _Mark:
     """A name (``client``) or a judgement (``attitude``) from one character to another."""
@@ -122,20 +140,72 @@ class _Mark:
     attitude: Attitude | None = None
 
 
-@attrs.frozen
+@functools.lru_cache(8)
+def _names(clients: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[str, ...], ...]]:
+    """Return a pattern of names, whole or their first word, and for each of its groups the clients so called."""
+    sharing: dict[str, list[str]] = {}
+    for name in clients:
+        sharing.setdefault(name.split()[0].lower(), []).append(name)
+    words: list[str] = []
+    for names in sharing.values():
+        rests = "|".join(filter(None, (r"\s".join(map(re.escape, name.split()[1:])) for name in names)))
+        words.append(rf"({re.escape(names[0].split()[0])})\b(?:\s(?:{rests or '(?!)'})\b)?")
+    pattern = re.compile(rf"\b(?:{'|'.join(words) or '(?!)'})", re.IGNORECASE)
+    return pattern, tuple(map(tuple, sharing.values()))
+
+
+def _marks(sentence: str, clients: tuple[str, ...]) -> Iterator[_Mark]:
+    """Yield the names in a sentence, then its judgements; an avoidance that is taken back is none."""
+    pattern, sharing = _names(clients)
+    for found in pattern.finditer(sentence):
+        for client in sharing[(found.lastindex or 1) - 1]:
+            yield _Mark(*found.span(), client=client)
+    for found in _JUDGEMENT.finditer(sentence):
+        if found["refused"] or (found["avoid"] and not found["negation"]):
+            yield _Mark(*found.span(), attitude="avoid")
+        elif found["select"] or found["only"]:
+            yield _Mark(*found.span(), attitude="avoid" if found["negation"] else "select")
+
+
+@attrs.define(eq=False)
 class _Piece:
-    """A piece of a sentence."""
+    """A piece of a sentence; the last five are found among its neighbours."""
 
     joint: str  # what stands before it: list, open, close or sign
-    names: tuple[tuple[str, Attitude | None], ...]  # its names, each with the judgement that its piece holds for it
+    names: list[tuple[str, Attitude | None]]  # its names, each with the judgement that the piece holds for it
     first: Attitude | None  # its first judgement
     last: Attitude | None  # its last judgement
     judges_first: bool  # whether a judgement stands before all names
     ends_with_name: bool  # whether no word stands behind its last name
+    is_key: bool  # whether a sign follows, so that it judges what is behind the sign
+    is_owned: bool = False  # whether it follows a name by signs alone, and is said of that name
+    signed: Attitude | None = None  # the first judgement of the pieces that it owns
+    ahead: Attitude | None = None  # the nearest judgement before it that is said of what follows
+    behind: Attitude | None = None  # the nearest behind it that is said of what it follows, also at a list's end
 
 
-def _piece(joint: str, marks: Sequence[_Mark], text: str, end: int) -> _Piece:
-    """Return the piece of a sentence with these marks; it ends before the character ``end`` of the text.
+def _pieces(sentence: str, clients: tuple[str, ...]) -> list[_Piece]:
+    """Return the pieces of a sentence."""
+    marks = sorted(_marks(sentence, clients), key=lambda mark: mark.start)
+    cuts = [(found.start(), found.lastgroup or "") for found in _JOINTS.finditer(sentence)]
+    seen: set[tuple[bool, str]] = set()
+    for mark in marks:  # "Vanguard=bad Cortex=good" is cut before its second key: marks of one kind before a sign
+        if sign := _KEY.match(sentence, mark.end):
+            kind = (mark.client is None, sign[1])
+            if kind in seen:
+                cuts.append((mark.start, "list"))
+            seen.add(kind)
+    pieces: list[_Piece] = []
+    joint, begin = "list", 0
+    for start, following in [*sorted(cuts), (len(sentence), "list")]:
+        end = bisect.bisect_left(marks, start, begin, key=lambda mark: mark.start)
+        pieces.append(_piece(joint, marks[begin:end], sentence[:start], is_key=following == "sign"))
+        joint, begin = following, end
+    return pieces
+
+
+def _piece(joint: str, marks: list[_Mark], text: str, *, is_key: bool) -> _Piece:
+    """Return the piece with these marks; the text ends where it does.
 
     Where a piece begins with a judgement, a name has the nearest before it; else the one right behind it, else the
     nearest before, else the nearest behind, which then is the first of the piece.
@@ -150,175 +220,39 @@ def _piece(joint: str, marks: Sequence[_Mark], text: str, end: int) -> _Piece:
         else:
             behind = following.attitude if following is not None else None
             names.append((mark.client, before if judges_first else behind or before or first))
-    ends_with_name = bool(marks) and marks[-1].client is not None and _WORD.search(text, marks[-1].end, end) is None
-    return _Piece(joint, tuple(names), first, judged[-1] if judged else None, judges_first, ends_with_name)
+    ends_with_name = bool(marks) and marks[-1].client is not None and _WORD.search(text, marks[-1].end) is None
+    return _Piece(joint, names, first, judged[-1] if judged else None, judges_first, ends_with_name, is_key)
 
 
-@attrs.frozen
-class _Names:
-    """Finds the names of clients."""
-
-    clients: tuple[str, ...]  # their full names
-    sharing: tuple[tuple[str, ...], ...]  # those with the same first word, as the groups of the pattern
-    pattern: re.Pattern[str]  # finds the first word of a name, and the rest of the name where it follows
-
-    def marks(self, text: str) -> Iterator[_Mark]:
-        """Yield where clients are named, by the whole name or by its first word."""
-        for found in self.pattern.finditer(text):
-            for client in self.sharing[(found.lastindex or 1) - 1]:
-                yield _Mark(found.start(), found.end(), client=client)
-
-
-def _names_of(clients: Sequence[str]) -> _Names:
-    sharing: dict[str, list[str]] = {}
-    for name in clients:
-        sharing.setdefault(name.split()[0].lower(), []).append(name)
-    words: list[str] = []
-    for names in sharing.values():
-        rests = "|".join(filter(None, (r"\s".join(map(re.escape, name.split()[1:])) for name in names)))
-        words.append(rf"({re.escape(names[0].split()[0])})\b(?:\s(?:{rests or '(?!)'})\b)?")
-    pattern = re.compile(rf"\b(?:{'|'.join(words) or '(?!)'})", re.IGNORECASE)
-    return _Names(tuple(clients), tuple(map(tuple, sharing.values())), pattern)
-
-
-@attrs.frozen
-class NotesReading:
-    """What notes say of clients. A text that goes on from the one before is read from there."""
-
-    _names: _Names
-    text: str = ""  # the notes
-    _said: Mapping[str, Attitude] = attrs.field(factory=dict[str, Attitude])
-    _heading: Attitude | None = None
-
-    @classmethod
-    def of(cls, clients: Sequence[str]) -> Self:
-        """Return the reading of empty notes.
-
-        Args:
-            clients: Their full names; the first word of a name is taken for it, too. Case does not count.
-        """
-        return cls(_names_of(clients))
-
-    def then(self, text: str) -> Self:
-        """Return the reading of the text that the notes have next: the same as if it were read alone."""
-        goes_on = self.text != "" and text.startswith(f"{self.text}\n")
-        # With the last character before, for a line break there makes an empty line, and that ends a list.
-        lines = (self.text[-1] + text[len(self.text) :]).splitlines()[1:] if goes_on else text.splitlines()
-        said, heading = (dict(self._said), self._heading) if goes_on else (dict[str, Attitude](), None)
-        for line in lines:
-            heading = _read_line(line.translate(_APOSTROPHES), self._names, heading, said)
-        return attrs.evolve(self, text=text, said=said, heading=heading)
-
-    @property
-    def attitudes(self) -> dict[str, Attitude]:
-        """What the notes say by name, in the order of the clients; nothing for those not judged."""
-        return {name: self._said[name] for name in self._names.clients if name in self._said}
-
-
-def attitudes(notes: str, clients: Sequence[str]) -> dict[str, Attitude]:
-    """Return what notes say of clients, by name, in the order of the clients; nothing for those not judged.
-
-    Args:
-        notes: The text.
-        clients: Their full names; the first word of a name is taken for it, too. Case does not count.
-    """
-    return NotesReading.of(clients).then(notes).attitudes
-
-
-def _read_line(line: str, names: _Names, heading: Attitude | None, said: dict[str, Attitude]) -> Attitude | None:
-    """Add to ``said`` what a line says of clients, and return what the heading of the next line says."""
-    sentences = [tuple(_pieces(sentence, names)) for sentence in _SENTENCES.split(line)]
-    is_item = _ITEM.match(line) is not None
-    if any(piece.names for pieces in sentences for piece in pieces):
-        for pieces in sentences:
-            said.update(_of_sentence(pieces, heading if is_item else None))
-        return heading
-    if is_item and not line.rstrip().endswith(":"):
-        return heading  # a list goes on
-    return next((piece.last for pieces in reversed(sentences) for piece in reversed(pieces) if piece.last), None)
-
-
-def _pieces(sentence: str, names: _Names) -> Iterator[_Piece]:
-    """Yield the pieces of a sentence."""
-    judged = (_Mark(start, end, attitude=attitude) for start, end, attitude in _judgements(sentence))
-    marks = sorted([*names.marks(sentence), *judged], key=lambda mark: mark.start)
-    cuts = [(found.start(), found.lastgroup or "") for found in _JOINTS.finditer(sentence)]
-    seen: set[tuple[bool, str]] = set()
-    for mark in marks:  # "Vanguard=bad Cortex=good" is cut before its second key: marks of one kind before a sign
-        if sign := _KEY.match(sentence, mark.end):
-            kind = (mark.client is None, sign[1])
-            if kind in seen:
-                cuts.append((mark.start, "list"))
-            seen.add(kind)
-    joint, begin = "list", 0
-    for start, following in [*sorted(cuts), (len(sentence), "list")]:
-        end = bisect.bisect_left(marks, start, begin, key=lambda mark: mark.start)
-        yield _piece(joint, marks[begin:end], sentence, start)
-        joint, begin = following, end
-
-
-def _of_sentence(pieces: Sequence[_Piece], heading: Attitude | None) -> Iterator[tuple[str, Attitude]]:
+def _judged(pieces: list[_Piece], heading: Attitude | None) -> Iterator[tuple[str, Attitude]]:  # noqa: C901 -- one pass forwards, one back
     """Yield each client that a sentence judges."""
-    owners = _owners(pieces)
-    signed: dict[int, Attitude] = {}
-    for piece, owner in zip(pieces, owners, strict=True):
-        if owner is not None and piece.first is not None:
-            signed.setdefault(owner, piece.first)
     judges_first = next((piece.judges_first for piece in pieces if piece.names or piece.first), False)
-    ahead, behind = _ahead(pieces, owners, judges_first=judges_first), _from_behind(pieces, owners, signed)
-    for place, piece in enumerate(pieces):
-        others = (ahead[place], behind[place]) if judges_first else (behind[place], ahead[place])
-        for client, own in piece.names:
-            attitude = next(filter(None, (own, signed.get(place), *others, heading)), None)
-            if attitude is not None:
-                yield client, attitude
-
-
-def _owners(pieces: Sequence[_Piece]) -> list[int | None]:
-    """Return for each piece without a name that of the name that it follows by signs alone, lists in brackets aside."""
-    owners: list[int | None] = []
-    owner: int | None = None
-    depth = 0
-    for place, piece in enumerate(pieces):
+    owner, depth = None, 0  # within brackets lists do not part a judgement from its name
+    ahead: Attitude | None = None
+    for piece in pieces:
+        piece.ahead = ahead
         depth = max(0, depth + {"open": 1, "close": -1}.get(piece.joint, 0))
         if piece.names:
-            owner, depth = place, 0
-        elif piece.joint == "list" and depth == 0:
+            owner, depth = piece, 0
+            ahead = piece.names[-1][1] if piece.judges_first else ahead
+            continue
+        if piece.joint == "list" and depth == 0:
             owner = None
-        owners.append(None if piece.names else owner)
-    return owners
-
-
-def _ahead(pieces: Sequence[_Piece], owners: Sequence[int | None], *, judges_first: bool) -> list[Attitude | None]:
-    """Return for each piece the nearest judgement before it that is said of what follows."""
-    found: list[Attitude | None] = []
-    nearest: Attitude | None = None
-    for place, piece in enumerate(pieces):
-        found.append(nearest)
+        if owner is not None:
+            piece.is_owned = True
+            owner.signed = owner.signed or piece.first
+        elif judges_first or piece.is_key:
+            ahead = piece.last or ahead
+    behind: Attitude | None = None
+    for before, piece in reversed([*zip([None, *pieces], pieces, strict=False)]):
+        piece.behind = behind
         if piece.names:
-            nearest = piece.names[-1][1] if piece.judges_first else nearest
-        elif owners[place] is None and (judges_first or _is_key(pieces, place)):
-            nearest = piece.last or nearest
-    return found
-
-
-def _from_behind(
-    pieces: Sequence[_Piece], owners: Sequence[int | None], signed: Mapping[int, Attitude]
-) -> list[Attitude | None]:
-    """Return for each piece the nearest judgement behind it that is said of what it follows, also at a list's end."""
-    found: list[Attitude | None] = []
-    nearest: Attitude | None = None
-    for place, piece in reversed(tuple(enumerate(pieces))):
-        found.append(nearest)
-        if piece.names:
-            in_list = place > 0 and piece.joint == "list" and pieces[place - 1].ends_with_name
-            reached = piece.names[0][1] or signed.get(place) or nearest
-            nearest = reached if in_list and not piece.judges_first else None
+            in_list = before is not None and piece.joint == "list" and before.ends_with_name
+            behind = (piece.names[0][1] or piece.signed or behind) if in_list and not piece.judges_first else None
         elif piece.first is not None:
-            nearest = None if owners[place] is None and _is_key(pieces, place) else piece.first
-    return found[::-1]
-
-
-def _is_key(pieces: Sequence[_Piece], place: int) -> bool:
-    """Return whether a sign follows a piece, so that it says something of what is behind the sign."""
-    return place + 1 < len(pieces) and pieces[place + 1].joint == "sign"
+            behind = None if piece.is_key and not piece.is_owned else piece.first
+    for piece in pieces:
+        others = (piece.ahead, piece.behind) if judges_first else (piece.behind, piece.ahead)
+        for client, own in piece.names:
+            if attitude := own or piece.signed or others[0] or others[1] or heading:
+                yield client, attitude

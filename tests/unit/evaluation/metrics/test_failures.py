@@ -21,7 +21,7 @@ def played(run: Any) -> tuple[Any, Any]:
     meter = Meter(run)
     for turn in run.turns():
         meter.add(turn)
-    return meter._start, meter._state
+    return meter.start, meter.state
 
 
 def failures(kit: Any, *turns: str, **changes: object) -> list[tuple[Any, ...]]:
@@ -167,13 +167,11 @@ def test_a_task_that_was_alone_fares_in_the_counterfactual_as_it_did(kit: Any, c
     meter, seen, judged = Meter(record), set[bool](), set[str]()
     for turn in record.turns():
         meter.add(turn)
-        for task in meter._state.tasks:
-            past = meter._pasts[task.task_id]
+        for task in meter.state.tasks:
+            past = meter.pasts[task.task_id]
             if task.completed_us is not None and task.task_id not in judged:
                 judged.add(task.task_id)
-                in_time = in_time_alone(
-                    meter._state, task, past.staff_at_dispatch or (), past.dispatched_us or 0, task.team
-                )
+                in_time = in_time_alone(meter.state, task, past.staff_at_dispatch, past.dispatched_us or 0, task.team)
                 assert in_time == (task.status == "completed_success")
                 seen.add(in_time)
     assert seen == {False, True}

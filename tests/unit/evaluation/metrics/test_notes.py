@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ycbench_agents.evaluation import notes as note_words
-from ycbench_agents.evaluation.notes import NotesReading, attitudes
+from ycbench_agents.evaluation.notes import attitudes
 
 CLIENTS = ("Cortex Intelligence", "Prism Analytics", "Vanguard ML", "Equinox Labs")
 SHORT = {name.split()[0]: name for name in CLIENTS}
@@ -97,32 +97,9 @@ def test_a_list_of_avoided_clients(names: list[str]) -> None:
         assert set(attitudes(notes, CLIENTS).items()) == {(name, "avoid") for name in names}
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.booleans(),
-            st.lists(
-                st.sampled_from(["Avoid", "Focus on", "Cortex", "Vanguard ML", "\n", "\r", "\u2028", "\n- ", ":", "x"]),
-                max_size=6,
-            ).map(" ".join)
-            | st.text(max_size=9),
-        ),
-        max_size=6,
-    )
-)
-def test_growing_notes_read_like_the_whole_text(steps: list[tuple[bool, str]]) -> None:
-    reading, text = NotesReading.of(CLIENTS), ""
-    for appends, content in steps:
-        text = f"{text}\n{content}" if appends and text else content
-        reading = reading.then(text)
-        assert (reading.text, reading.attitudes) == (text, attitudes(text, CLIENTS))
-
-
-def test_an_empty_line_ends_a_list_in_growing_notes() -> None:
-    begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard\n")
-    assert begun.then("Avoid:\n- Vanguard\n\n- Cortex").attitudes == {"Vanguard ML": "avoid"}
-    begun = NotesReading.of(CLIENTS).then("Avoid:\n- Vanguard")
-    assert begun.then("Avoid:\n- Vanguard\n- Cortex").attitudes == dict.fromkeys((CLIENTS[0], CLIENTS[2]), "avoid")
+def test_an_empty_line_ends_a_list() -> None:
+    assert attitudes("Avoid:\n- Vanguard\n\n- Cortex", CLIENTS) == {"Vanguard ML": "avoid"}
+    assert attitudes("Avoid:\n- Vanguard\n- Cortex", CLIENTS) == dict.fromkeys((CLIENTS[0], CLIENTS[2]), "avoid")
 
 
 def test_clients_with_the_same_first_word_are_named_together() -> None:
