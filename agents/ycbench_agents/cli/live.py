@@ -8,7 +8,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Final, cast
 
 import attrs
@@ -235,25 +235,12 @@ def watch(*, live: bool = True, quiet: bool = False, turns: bool = False) -> Gen
         yield progress
 
 
-class _Counter:
-    """Counts things that are done, on a bar."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar, self._task = bar, bar.add_task("", total=None)
-
-    def begin(self, total: int) -> None:
-        self._bar.update(self._task, total=total)
-
-    def step(self, name: object = "") -> None:
-        self._bar.update(self._task, advance=1, description=cell(name).plain)
-
-
 @contextlib.contextmanager
-def counting() -> Generator[_Counter | None]:
-    """Give a counter that shows a bar where stderr is a terminal, else None."""
+def counting() -> Generator[Callable[[Sequence[Any]], Iterable[Any]]]:
+    """Give a function that yields the items of a sequence, with a bar where stderr is a terminal."""
     if not sys.stderr.isatty():
-        yield None
+        yield iter
         return
-    columns = (TextColumn("{task.description}", markup=False), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn())
+    columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=progress_output(), transient=True) as bar:
-        yield _Counter(bar)
+        yield bar.track

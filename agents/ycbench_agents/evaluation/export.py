@@ -24,7 +24,7 @@ from ycbench_agents.base import Json, JsonObject, Policy, policy_seed
 from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_policy
 from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
 from ycbench_agents.evaluation.suite import LLM
-from ycbench_agents.evaluation.validate import Counting, record_digest
+from ycbench_agents.evaluation.validate import Track, record_digest
 from ycbench_agents.files import to_json, writing
 from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
@@ -97,30 +97,28 @@ def export(  # noqa: PLR0913 -- one an option
     *,
     name: str | None = None,
     trusted: Trusted | None = None,
-    progress: Counting | None = None,
+    progress: Track = iter,
 ) -> Exported:
-    """Write the runs of folders in a form.
+    """Write the runs of folders of runs, of folders with such in them, or of evaluations, in a form.
 
     Args:
-        folders: Folders of runs, folders with such in them, and folders of evaluations.
+        folders: The folders.
         form: jsonl, parquet or minari.
         out: File to write, ``-`` for standard output; for minari the folder of data sets.
         name: Name of the data set, for minari alone.
         trusted: Policies whose code may run, to export the messages that they asked with; for jsonl alone.
-        progress: Progress callbacks.
+        progress: Yields the runs, and may show how far they are.
 
     Raises:
         ExportError: The runs cannot be exported in this form.
         FileError: The file cannot be written.
-        RunError: A folder holds no run, or a damaged one.
-        RunMismatchError: A turn turns out differently now.
+        RunError: A folder holds no run or a damaged one, or a turn turns out differently now.
         MissingExtraError: A library of an extra is not installed.
     """
     if (form == "minari") != (name is not None):
         msg = f"--name: got {name!r}, expected the name of a data set, like ycbench/greedy-v0, with minari alone"
         raise ExportError(msg)
-    secret = held_out_evaluations(folders)
-    if secret:
+    if secret := held_out_evaluations(folders):
         if len(secret) < len({folder.resolve() for folder in folders}) or form == "minari":
             msg = "got a held-out evaluation; expected it alone, as jsonl or parquet, which hold its aggregates"
             raise ExportError(msg)
@@ -133,7 +131,7 @@ def export(  # noqa: PLR0913 -- one an option
         return Exported(write_minari(runs, out, name, progress), len(runs))
     count = 0
     with writing(out) as file:
-        for run in _counted(runs, progress):
+        for run in progress(runs):
             own = trusted is not None and trusted.policy == run.identity.policy
             for turn in export_turns(run, replaying_policy(run, trusted) if trusted and own else None):
                 file.write(f"{to_json(turn)}\n".encode("ascii"))
@@ -190,16 +188,6 @@ def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
         to_go_cents -= turn.funds_delta_cents
 
 
-def _counted(runs: Sequence[Run], progress: Counting | None) -> Iterator[Run]:
-    """Yield runs, each with a progress callback before it."""
-    if progress is not None:
-        progress.begin(len(runs))
-    for run in runs:
-        if progress is not None:
-            progress.step(run.folder.name)
-        yield run
-
-
 def _encodable(text: str) -> str:
     """Return a text in which each half of a character, which UTF-8 does not have, is U+FFFD."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
@@ -209,21 +197,16 @@ def _encodable(text: str) -> str:
 
 
 def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[JsonObject]:
-    """Yield the turns of a run as examples (docs/datasets.md, lines of JSON), from first to last.
+    """Yield the turns of a run, or of its folder, as examples (docs/datasets.md), from first to last.
 
     Args:
-        run: A run, or its folder, finished or not.
-        policy: A policy like the one that played; one with ``last_messages`` gives the prompts. Without it, prompts of
-            a language model's run are those that its recorded settings make, and any other's are texts of
-            observations.
+        run: The run, finished or not.
+        policy: A policy like the one that played, whose ``last_messages`` are the prompts. Without it, prompts of a
+            language model's run follow from its recorded settings; any other's are texts of observations.
 
     Raises:
-        RunError: There is no run, or its record is damaged.
-        RunMismatchError: A turn turns out differently now.
+        RunError: There is no run, its record is damaged, or a turn turns out differently now.
         ValueError: The recorded settings of a language model cannot be used.
-
-    Warns:
-        RunWarning: The last line was cut short, turns are lost, or another version wrote the record.
     """
     run = run if isinstance(run, Run) else read_run(run)
     run.config()  # refuses one that would open other files
@@ -278,48 +261,35 @@ _COLUMNS: Final = {
     **dict.fromkeys(_COUNTS, "int64"),
     "cost_usd": "double",
     "observation": "string",
-    "action": "texts",
+    "action": "string",  # a list of such
     "action_is_list": "bool",
     **dict.fromkeys(("results", "events", "trace", "state_hash", "notes_sha256"), "string"),
 }
-"""Columns of a row a turn, with Arrow's name of their type; texts is a list of strings."""
+"""Columns of a row a turn, with Arrow's name of their type."""
 
 
-def write_parquet(runs: Sequence[Run], path: Path, progress: Counting | None = None) -> int:
-    """Write the turns of runs as rows, run after run, and return how many rows there are.
-
-    Each run is written in groups of 256 rows, one in memory at a time.
-
-    Args:
-        runs: The runs, finished or not, none of them held out.
-        path: File to write.
-        progress: Progress callbacks.
+def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> int:
+    """Write the turns of runs, none of them held out, as rows, and return how many rows there are.
 
     Raises:
         FileError: The file cannot be written.
-        RunError: A record is damaged.
-        RunMismatchError: A turn turns out differently now.
+        RunError: A record is damaged, or a turn turns out differently now.
         MissingExtraError: pyarrow is not installed.
     """
     pa, parquet = _arrow()
-    keys = [_key(run) for run in runs]
     metadata = {
         "format": PARQUET_FORMAT,
         "version": version(),
         "is_held_out": False,
         "configs": {run.identity.config_digest: run.identity.config for run in runs},
-        "runs": [
-            {**key, "version": run.identity.version, "digest": record_digest(run)}
-            for key, run in zip(keys, runs, strict=True)
-        ],
+        "runs": [{**_key(run), "version": run.identity.version, "digest": record_digest(run)} for run in runs],
     }
-    types = {
-        name: pa.list_(pa.string()) if kind == "texts" else pa.type_for_alias(kind) for name, kind in _COLUMNS.items()
-    }
-    schema = pa.schema([*types.items()], metadata={"ycbench": to_json(metadata)})
+    kinds = {name: pa.type_for_alias(kind) for name, kind in _COLUMNS.items()} | {"action": pa.list_(pa.string())}
+    schema = pa.schema([*kinds.items()], metadata={"ycbench": to_json(metadata)})
     count = 0
     with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for key, run in zip(keys, _counted(runs, progress), strict=True):
+        for run in progress(runs):
+            key = _key(run)
             rows = ({**key, **_row(seen)} for seen in _seen_turns(run))
             while batch := list(itertools.islice(rows, _ROWS)):
                 writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
@@ -375,23 +345,22 @@ def _row(seen: _SeenTurn) -> dict[str, object]:
 # ---------------------------------------------------------------- Minari
 
 
-def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Counting | None = None) -> int:
-    """Make a data set of runs and return how many steps it has.
+def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track = iter) -> int:
+    """Make a data set of runs, none of them held out, and return how many steps it has.
 
     Minari must know all texts before it takes the first, so each record is played twice; one episode is in memory at a
     time.
 
     Args:
-        runs: The runs, all of one configuration, none of them held out.
+        runs: The runs, all of one configuration.
         folder: Folder of data sets; ``MINARI_DATASETS_PATH`` must name it when the data set is loaded.
         name: Name of the data set, like ``ycbench/greedy-v0``.
-        progress: Progress callbacks.
+        progress: Yields the runs, and may show how far they are.
 
     Raises:
         ExportError: The runs cannot be one data set, or there is one of this name.
         OSError: It cannot be written.
-        RunError: A record is damaged.
-        RunMismatchError: A turn turns out differently now.
+        RunError: A record is damaged, or a turn turns out differently now.
         MissingExtraError: Minari is not installed.
     """
     try:
@@ -404,7 +373,7 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Countin
     env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())
     env = ScratchpadMemory(env) if runs[0].identity.scratchpad else env
     characters, longest = defaultdict[str, set[str]](lambda: {*_PRINTABLE}), Counter[str]()
-    for run in _counted(runs, progress):
+    for run in progress(runs):
         episode = _buffer(run)
         for key, texts in {**episode.observations, "action": episode.actions}.items():
             if isinstance(texts[0], str):
@@ -477,7 +446,8 @@ def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari Episo
             for key, value in cast("Mapping[str, Any]", observation).items():
                 observations[key].append(value)
         text = turn.action if isinstance(turn.action, str) else "\n".join(turn.action)
-        if parse_turn(text, grammar) != parse_turn(turn.action, grammar):  # a text of several ends within quotes
+        # One of several texts may end within quotes.
+        if text != turn.action and parse_turn(text, grammar) != parse_turn(turn.action, grammar):
             msg = f"{run.folder}: turn {turn.turn}: got several texts that are no turn when they are put together; "
             raise ExportError(msg + "export it to Parquet instead")
         actions.append(_encodable(text))

@@ -370,13 +370,10 @@ class Meter:
         self.ending = turn.terminal_reason
         self._tally.add(turn)
         self.max_concurrency = max(self.max_concurrency, peak)
-        for name, number in (
-            ("peaks", peak),
-            ("invalid", invalid),
-            ("empty", not parsed),
-            ("forced", turn.forced_advance),
-        ):
-            sums[name] += number
+        sums["peaks"] += peak
+        sums["invalid"] += invalid
+        sums["empty"] += not parsed
+        sums["forced"] += turn.forced_advance
         if self.state.prestige_milli != self.prestige[-1].prestige_milli:
             self.prestige.append(PrestigeRow(turn.turn, self.state.sim_time, self.state.prestige_milli))
         self.times = [*self.times[:1], turn.time]
@@ -576,15 +573,9 @@ def metrics_row(metrics: RunMetrics) -> dict[str, str | int | float | bool | Non
 
 
 def metrics_table(runs: Mapping[EpisodeKey, RunMetrics], name: TableName) -> Any:  # noqa: ANN401 -- a pandas.DataFrame, which is of an extra
-    """Return the rows of many runs as a ``pandas.DataFrame``.
+    """Return the rows in a field of many runs as a ``pandas.DataFrame``: the key of the episode, then the row's fields.
 
-    Args:
-        runs: Metrics by episode.
-        name: months, clients, failures, calls or prestige: the field of ``RunMetrics`` whose rows are listed.
-
-    Returns:
-        policy, preset, seed and repeat, then the fields of a row, episodes in the order given. Columns and dtypes are
-        the same for no runs; a missing value is NA; what a row has several of is a tuple.
+    Columns and dtypes are the same for no runs; a missing value is NA; what a row has several of is a tuple.
 
     Raises:
         MissingExtraError: pandas is not installed.

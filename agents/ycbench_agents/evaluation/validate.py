@@ -14,9 +14,9 @@ import re
 import tomllib
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
@@ -49,6 +49,8 @@ from ycbench_env import ConfigError, MissingExtraError, load_config, preset_name
 from ycbench_env.text import printable, shown
 
 Outcome: TypeAlias = Literal["valid", "not checked", "invalid"]
+Track: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]
+"""Yields the items of a sequence, such as ``rich.progress.track``."""
 
 PROVENANCE_FILE: Final = "provenance.json"
 """In the folder of an evaluation in which nothing was found invalid."""
@@ -133,10 +135,7 @@ class _SuiteTable:
 
 
 def load_rules(path: Path, environ: Mapping[str, str] = os.environ) -> Rules:
-    """Return the rules in a TOML file.
-
-    The suite that they name is resolved without settings from options or the environment, whose only part in it are
-    the secret seeds of a held-out suite.
+    """Return the rules in a TOML file; of the environment their suite takes the secret seeds alone.
 
     Raises:
         FileError: It cannot be read or is not valid; the message names file, key and value.
@@ -216,13 +215,6 @@ class Validation:
             "checks": checks,
             "provenance": None if self.outcome == "invalid" else self.provenance,
         }
-
-
-class Counting(Protocol):
-    """Progress callbacks for runs that are played again: how many there are, and the name of each as it begins."""
-
-    def begin(self, total: int, /) -> None: ...  # noqa: D102 -- see above
-    def step(self, name: str, /) -> None: ...  # noqa: D102 -- see above
 
 
 def _digest(value: Any) -> str:  # noqa: ANN401 -- any JSON value
@@ -389,16 +381,14 @@ class _Evidence:
         return value
 
 
-def validate(
-    folder: Path | str, rules: Rules, *, trust_policies: bool = False, progress: Counting | None = None
-) -> Validation:
+def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, progress: Track = iter) -> Validation:
     """Return the outcome of every check that has something to look at; nothing is written.
 
     Args:
         folder: Folder of an evaluation with its runs, as ``ycbench evaluate`` left it.
         rules: The rules.
         trust_policies: Whether policies of other packages (``module:Class``) are asked again, which runs their code.
-        progress: Progress callbacks.
+        progress: Yields the runs, and may show how far they are.
 
     Raises:
         RunError: There is no suite.json, so it is no evaluation at all.
@@ -424,11 +414,7 @@ def validate(
                 folders[path.name] = str(error)
         finished = [each for each in evaluation.episodes if each.status == "finished"]
         passes = tuple(_Pass(each.key, each.run) for each in finished if each.run is not None)
-        if progress is not None:
-            progress.begin(len(passes))
-        for found in passes:
-            if progress is not None:
-                progress.step(str(found.key))
+        for found in progress(passes):
             _examine(found, _policy_to_ask(found, trust_policies=trust_policies))
         evidence = _Evidence(evaluation, rules, {each.folder_name: each for each in planned}, folders, passes)
         checks: list[Check] = []

@@ -175,13 +175,12 @@ def test_lines_replace_the_screen(options: dict[str, bool], lines: list[str], mo
     assert stream.getvalue().splitlines() == [f"ycbench: {line}" for line in lines]
 
 
-def test_a_counter_shows_a_bar_on_a_terminal_only(screen: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", screen)
-    with counting() as counter:
-        assert counter is not None
-        counter.begin(2)
-        counter.step("greedy\u202e")
-    assert "greedy\\u202e 1/2" in _plain(screen.getvalue())
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    with counting() as counter:
-        assert counter is None
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_items_are_counted_on_a_terminal_only(
+    screen: Terminal, monkeypatch: pytest.MonkeyPatch, is_terminal: bool
+) -> None:
+    stream = screen if is_terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with counting() as track:
+        assert list(track(["a", "b"])) == ["a", "b"]
+    assert ("2/2" in _plain(stream.getvalue())) == is_terminal
