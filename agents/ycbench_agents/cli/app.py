@@ -12,11 +12,11 @@ import ycbench_env
 from ycbench_agents.cli.output import (
     INTERRUPTED,
     USAGE,
+    Output,
     UsageError,
     complain,
     drop_output,
     explanation,
-    help_output,
     make_output_total,
 )
 
@@ -161,7 +161,7 @@ def run_command(arguments: Sequence[str]) -> int:
 def _dispatch(arguments: Sequence[str]) -> int:
     try:
         code: object = make_app()(
-            arguments, console=help_output(), exit_on_error=False, print_error=False, result_action="return_value"
+            arguments, console=Output(sys.stdout), exit_on_error=False, print_error=False, result_action="return_value"
         )
     except UnusedCliTokensError as error:
         msg = f"got {' '.join(error.unused_tokens or ())!r}, expected nothing more here\n{_SEE_HELP}"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final, cast
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ycbench_agents.cli.options import File, Flag, Preset, Seed, Settings, load_one, read_seed
 from ycbench_agents.cli.output import cell, dollars, new_table, print_parts
-from ycbench_env import State, YCBenchEnv
+from ycbench_env import YCBenchEnv
 
-_Row = dict[str, Any]  # an object in an answer, as JSON has it
 _Limit = Annotated[
     int,
     Parameter(
@@ -25,6 +23,7 @@ _Limit = Annotated[
 _Reveal = Annotated[Flag, Parameter(help="Show what no agent may see, too.")]
 _MILLI: Final = 1_000
 _E4: Final = 10_000
+_YES_NO: Final = {True: "yes", False: "no"}
 
 
 def describe(  # noqa: PLR0913 -- one argument an option
@@ -36,124 +35,88 @@ def describe(  # noqa: PLR0913 -- one argument an option
     limit: _Limit = 10,
     reveal: _Reveal = False,
 ) -> int:
-    """Print the world of a seed at its start and return the exit code.
-
-    Raises:
-        ConfigError: The configuration cannot be used.
-        UsageError: An option cannot be used.
-    """
+    """Print the world of a seed at its start and return the exit code."""
     env = YCBenchEnv(load_one(preset, config, settings))
     env.reset(seed=read_seed(seed))
-    ask_clients = ["client list"] if "client list" in env.action_space.verbs else []
-    status, staff, market, *clients = _answers(  # of a clone, since even asking takes a turn
-        env.clone(), "company status", "employee list", f"market browse --limit {limit}", *ask_clients
-    )
-    domains = tuple(status["prestige"])
-    parts = [_company(status), _staff(staff["employees"], domains)]
-    if clients and clients[0]["clients"]:
-        parts.append(_clients(clients[0]["clients"]))
-    parts.append(_market(market, with_clients=len(parts) > 2))  # noqa: PLR2004 -- there is a table of clients
-    if reveal:
-        parts.extend(_hidden_parts(env, domains, market["tasks"]))
-    print_parts(*parts)
-    return 0
-
-
-def _answers(env: YCBenchEnv, *commands: str) -> list[_Row]:
-    info = env.step("\n".join(commands))[-1]
-    return [cast("_Row", result["output"]) for result in info["results"]]
-
-
-def _titled(title: str, table: Table, style: str = "bold") -> RenderableType:
-    return Group(Text(title, style=style), table)
-
-
-def _company(status: _Row) -> RenderableType:
-    runway = status["risk"]["months_runway"]
-    left = "endless" if runway is None else f"{runway} months"
-    payroll = dollars(status["monthly_payroll_cents"])
+    asked = ["company status", "employee list", f"market browse --limit {limit}"]
+    if has_clients := "client list" in env.action_space.verbs:
+        asked.append("client list")
+    status, staff, market, *clients = _answers(env.clone(), *asked)  # of a clone, since even asking takes a turn
+    people, tasks, runway = staff["employees"], market["tasks"], status["risk"]["months_runway"]
+    payroll, left = dollars(status["monthly_payroll_cents"]), "endless" if runway is None else f"{runway} months"
     lines = (
         f"{status['company_name']}: {status['sim_time']} until {status['horizon_end']}",
         f"funds {dollars(status['funds_cents'])}, payroll {payroll} a month, runway {left}",
         "prestige: " + ", ".join(f"{name} {level:g}" for name, level in status["prestige"].items()),
     )
-    return Text("\n").join(cell(line) for line in lines)
+    parts: list[RenderableType] = [Text("\n").join(map(cell, lines))]
+    shows_rates = all("skill_rates" in row for row in people)
+    domains = [*status["prestige"]]
+    shown = domains if shows_rates else []
+    rows: list[list[Any]] = [[row["name"], row["tier"], dollars(row["salary_cents"])] for row in people]
+    for row, person in zip(rows, people, strict=True):
+        row += [f"{person['skill_rates'][domain]:.2f}" for domain in shown]
+    title = f"Staff ({len(people)}), {'skills in work an hour' if shows_rates else 'skills hidden'}"
+    parts.append(_table(title, ["employee", "tier", ">salary", *_headings(shown)], rows))
+    if has_clients := has_clients and bool(clients[0]["clients"]):
+        rows = [
+            [row["name"], row["tier"], f"{row['trust_level']:.3f}", ", ".join(row["specialties"])]
+            for row in clients[0]["clients"]
+        ]
+        parts.append(_table(f"Clients ({len(rows)})", ["client", "tier", ">trust", "specialties"], rows))
+    rows = [["task", "client", ">reward", ">prestige", ">trust", "work"]]
+    for row in tasks:
+        work = ", ".join(f"{need['domain']} {need['required_qty']:,.0f}" for need in row["requirements"])
+        reward, client = dollars(row["reward_funds_cents"]), row.get("client_name")
+        rows.append([row["task_id"], client, reward, row["required_prestige"], row.get("required_trust"), work])
+    if not has_clients:
+        rows = [[*row[:1], *row[2:4], *row[5:]] for row in rows]
+    title = f"Market (the best-paid {len(tasks)} of {market['total']} on offer now)"
+    parts.append(_table(title, rows[0], rows[1:]))
+    print_parts(*parts, *(_hidden_parts(env, domains, tasks) if reveal else ()))
+    return 0
 
 
-def _rate_headings(domains: Iterable[str]) -> list[str]:
-    """Return headings for rates; a domain of two words shows both, so it takes no more room than its figures."""
+def _answers(env: YCBenchEnv, *commands: str) -> list[dict[str, Any]]:
+    info: Any = env.step("\n".join(commands))[-1]
+    return [result["output"] for result in info["results"]]
+
+
+def _table(title: str, headings: Iterable[str], rows: Iterable[Iterable[object]], style: str = "bold") -> Group:
+    table = new_table(*headings)
+    for row in rows:
+        table.add_row(*map(cell, row))
+    return Group(Text(title, style=style), table)
+
+
+def _headings(domains: Iterable[str]) -> list[str]:
+    """Return headings of rates; two words wrap, so that a column takes no more room than its figures."""
     return [f">{domain.replace('_', ' ')}" for domain in domains]
 
 
-def _staff(rows: Sequence[_Row], domains: Sequence[str]) -> RenderableType:
-    shows_rates = all("skill_rates" in row for row in rows)
-    domains = domains if shows_rates else ()
-    table = new_table("employee", "tier", ">salary", *_rate_headings(domains))
-    for row in rows:
-        rates = [f"{row['skill_rates'][domain]:.2f}" for domain in domains]
-        table.add_row(*map(cell, (row["name"], row["tier"], dollars(row["salary_cents"]), *rates)))
-    return _titled(f"Staff ({len(rows)}), {'skills in work an hour' if shows_rates else 'skills hidden'}", table)
-
-
-def _clients(rows: Sequence[_Row]) -> RenderableType:
-    table = new_table("client", "tier", ">trust", "specialties")
-    for row in rows:
-        values = (row["name"], row["tier"], f"{row['trust_level']:.3f}", ", ".join(row["specialties"]))
-        table.add_row(*map(cell, values))
-    return _titled(f"Clients ({len(rows)})", table)
-
-
-def _market(market: _Row, *, with_clients: bool) -> RenderableType:
-    client, trust = (["client"], [">trust"]) if with_clients else ([], [])
-    table = new_table("task", *client, ">reward", ">prestige", *trust, "work")
-    for row in market["tasks"]:
-        work = ", ".join(f"{need['domain']} {need['required_qty']:,.0f}" for need in row["requirements"])
-        name, trusted = ([row["client_name"]], [row["required_trust"]]) if with_clients else ([], [])
-        reward = dollars(row["reward_funds_cents"])
-        table.add_row(*map(cell, (row["task_id"], *name, reward, row["required_prestige"], *trusted, work)))
-    return _titled(f"Market (the best-paid {len(market['tasks'])} of {market['total']} on offer now)", table)
-
-
-def _hidden_parts(env: YCBenchEnv, domains: Sequence[str], tasks: Iterable[_Row]) -> Iterator[RenderableType]:
+def _hidden_parts(env: YCBenchEnv, domains: list[str], tasks: list[dict[str, Any]]) -> Iterator[Group]:
     """Yield the parts of the description that no agent may see."""
     state, style = env.get_state(), "bold red"
-    rates = new_table("employee", *_rate_headings(domains))
-    for employee in state.employees:
-        rates.add_row(cell(employee.name), *[cell(f"{rate / _E4:.4f}") for rate in employee.rates_e4])
-    yield _titled("HIDDEN: exact rates", rates, style)
+    rates = [[employee.name, *(f"{rate / _E4:.4f}" for rate in employee.rates_e4)] for employee in state.employees]
+    yield _table("HIDDEN: exact rates", ["employee", *_headings(domains)], rates, style)
     if state.clients:
-        yield _titled("HIDDEN: what clients are", _true_clients(state), style)
-    offers = new_table("task", ">listed", ">real", "inflated", "next task", ">reward")
-    for task in tasks:
-        offers.add_row(*_true_offer(env.clone(), task))
-    yield _titled("HIDDEN: work of a task once accepted, and what would replace it", offers, style)
-
-
-def _true_clients(state: State) -> Table:
-    table = new_table("client", ">loyalty", "adversarial", ">reward multiplier")
-    for client in sorted(state.clients, key=lambda one: one.name):
-        loyalty, multiplier = client.loyalty_milli / _MILLI, client.reward_multiplier_milli / _MILLI
-        adversarial = _yes_or_no(is_so=client.is_adversarial)
-        table.add_row(cell(client.name), cell(f"{loyalty:.3f}"), adversarial, cell(f"{multiplier:.2f}"))
-    return table
-
-
-def _true_offer(env: YCBenchEnv, task: _Row) -> Iterator[Text]:
-    """Yield the cells about a listed task, from accepting it in a world of its own."""
-    (accepted,) = _answers(env, f"task accept --task-id {task['task_id']}")
-    listed = sum(row["required_qty"] for row in task["requirements"])
-    yield cell(task["task_id"])
-    yield cell(f"{listed:,.0f}")
-    if "error" in accepted:  # a market may list what is out of reach
-        yield from (cell(text) for text in ("out of reach", "-", "-", "-"))
-        return
-    state = env.get_state()
-    real, slot = sum(state.tasks[-1].required_e4) / _E4, state.market_slot(accepted["replacement_task_id"])
-    yield cell(f"{real:,.0f}")
-    yield _yes_or_no(is_so=real > listed)
-    yield cell("-" if slot is None else state.market[slot].task_id)
-    yield cell("-" if slot is None else dollars(state.market[slot].reward_cents))
-
-
-def _yes_or_no(*, is_so: bool) -> Text:
-    return Text("yes", style="red") if is_so else Text("no")
+        rows: list[list[str]] = []
+        for client in sorted(state.clients, key=lambda one: one.name):
+            loyalty, multiplier = client.loyalty_milli / _MILLI, client.reward_multiplier_milli / _MILLI
+            rows.append([client.name, f"{loyalty:.3f}", _YES_NO[client.is_adversarial], f"{multiplier:.2f}"])
+        headings = ["client", ">loyalty", "adversarial", ">reward multiplier"]
+        yield _table("HIDDEN: what clients are", headings, rows, style)
+    rows = []
+    for task in tasks:  # each is accepted in a world of its own
+        world, listed = env.clone(), sum(row["required_qty"] for row in task["requirements"])
+        (accepted,) = _answers(world, f"task accept --task-id {task['task_id']}")
+        real, following = "out of reach", ["-", "-", "-"]  # a market may list what is
+        if "error" not in accepted:
+            after = world.get_state()
+            work, slot = sum(after.tasks[-1].required_e4) / _E4, after.market_slot(accepted["replacement_task_id"])
+            offer = None if slot is None else after.market[slot]
+            next_task = ["-", "-"] if offer is None else [offer.task_id, dollars(offer.reward_cents)]
+            real, following = f"{work:,.0f}", [_YES_NO[work > listed], *next_task]
+        rows.append([task["task_id"], f"{listed:,.0f}", real, *following])
+    headings = ["task", ">listed", ">real", "inflated", "next task", ">reward"]
+    yield _table("HIDDEN: work of a task once accepted, and what would replace it", headings, rows, style)

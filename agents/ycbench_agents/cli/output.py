@@ -64,13 +64,6 @@ def make_output_total() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def read_turns_as_utf8() -> None:
-    """Let stdin read UTF-8 whatever the locale, and never fail on a byte."""
-    stdin: object = sys.stdin
-    if isinstance(stdin, io.TextIOWrapper):
-        stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-
-
 def drop_output() -> None:
     """Send the rest of stdout to the null device, so that the interpreter does not fail on it when it exits."""
     with contextlib.suppress(OSError, ValueError):
@@ -112,7 +105,7 @@ def telling_warnings() -> Generator[None]:
 # ---------------------------------------------------------------- results
 
 
-class _Output(Console):
+class Output(Console):
     """A console without markup, emoji codes and guesses at numbers, which leaves a broken pipe to the caller."""
 
     def __init__(self, stream: TextIO, width: int | None = None) -> None:
@@ -123,24 +116,9 @@ class _Output(Console):
         raise  # noqa: PLE0704 -- rich calls this while it handles the error
 
 
-def output() -> Console:
-    """Return the console for results on stdout; without a terminal a line is as long as its content."""
-    return _Output(sys.stdout, None if sys.stdout.isatty() else _UNLIMITED)
-
-
-def progress_output() -> Console:
-    """Return the console for progress on stderr."""
-    return _Output(sys.stderr)
-
-
-def help_output() -> Console:
-    """Return the console for help on stdout; 80 columns without a terminal."""
-    return _Output(sys.stdout)
-
-
 def print_parts(*parts: RenderableType) -> None:
     """Print texts and tables on stdout, with an empty line between them; no line ends in blanks."""
-    console = output()
+    console = Output(sys.stdout, None if sys.stdout.isatty() else _UNLIMITED)  # a line is as long as its content
     with console.capture() as capture:
         for number, part in enumerate(parts):
             if number:
@@ -158,12 +136,7 @@ def print_json(value: object) -> None:
 
 
 def new_table(*columns: str, gap: int = 2) -> Table:
-    """Return an empty table.
-
-    Args:
-        *columns: Headings; one that begins with ``>`` belongs to a column that is aligned right.
-        gap: Blanks between columns, at least 1.
-    """
+    """Return an empty table; a heading that begins with ``>`` is that of a column that is aligned right."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for heading in columns:
         justify = "right" if heading.startswith(">") else "left"
@@ -176,12 +149,9 @@ def cell(value: object, style: str = "") -> Text:
     return Text(printable(str(value)), style=style)
 
 
-def dollars(cents: int) -> str:
-    """Return an amount as $1,234.56, exact."""
+def dollars(cents: int | None) -> str:
+    """Return an amount as $1,234.56, exact; a dash for None."""
+    if cents is None:
+        return "-"
     whole, rest = divmod(abs(cents), 100)
     return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
-
-
-def amount(cents: int | None) -> str:
-    """Return an amount in dollars, or a dash where there is none."""
-    return "-" if cents is None else dollars(cents)

@@ -154,7 +154,7 @@ def _progress(title: str, seconds: float | None, rollouts: int | None) -> Genera
         yield None
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with ProgressBar(*columns, console=output.progress_output(), transient=True) as bar:
+    with ProgressBar(*columns, console=output.Output(sys.stderr), transient=True) as bar:
         task = bar.add_task(title, total=seconds or rollouts)
 
         def show(so_far: Progress) -> None:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ycbench_agents.cli.options import File, Preset, Seed, Settings, load_one, read_seed
-from ycbench_agents.cli.output import (
-    INTERRUPTED,
-    complain,
-    dollars,
-    output,
-    printable_lines,
-    read_turns_as_utf8,
-)
-from ycbench_agents.files import FileError, parse_json, read_file, write_file
-from ycbench_env import CommandSpace, Config, Observation, YCBenchEnv
-from ycbench_env.text import shown
+from ycbench_agents.cli.output import INTERRUPTED, Output, complain, dollars, printable_lines
+from ycbench_agents.files import FileError, from_json, read_file, write_file
+from ycbench_env import Config, Observation, YCBenchEnv
 from ycbench_env.wrappers import ScratchpadMemory
 
 _META: Final = {
@@ -51,6 +49,18 @@ _HINTS: Final = {  # for a person who types the usual words of other prompts; an
     **dict.fromkeys(("exit", "quit", "q", "bye", "exit()", "quit()"), ":quit leaves; so does Ctrl-D."),
     **dict.fromkeys(("help", "?", "h"), ":help lists what this prompt understands; the game's own help is --help."),
 }
+_STYLES: Final = {
+    "> ": "bold cyan",
+    '{"error":': "red",
+    "The episode is over": "bold yellow",
+    "Time was moved on": "bold yellow",
+}
+_STATUSES: Final = {  # the tasks that a command takes; others take any
+    "task accept": ("market",),
+    "task assign": ("planned", "active"),
+    "task dispatch": ("planned",),
+    "task cancel": ("planned", "active"),
+}
 Reader = Callable[[str], str | None]
 """Returns the next input after a prompt; None at the end."""
 
@@ -71,12 +81,13 @@ def play(  # noqa: PLR0913 -- one argument an option
 ) -> int:
     """Play one episode turn by turn and return the exit code."""
     game = Game(load_one(preset, config, settings), read_seed(seed), scratchpad=scratchpad)
-    turns = _read_turns(replay) if replay else ()
+    lines = enumerate(read_file(replay).splitlines() if replay else (), 1)
+    turns = [from_json(line, str, f"{replay}:{number}") for number, line in lines if line.strip()]
     # A prompt needs both: keys from one, a place to draw on in the other.
     by_hand = sys.stdin.isatty() and sys.stdout.isatty()
-    if not by_hand:
-        read_turns_as_utf8()
-    read = _prompt(game, history) if by_hand else _read_pipe
+    stdin: object = sys.stdin
+    if not by_hand and isinstance(stdin, io.TextIOWrapper):  # UTF-8 whatever the locale; no byte ends the game
+        stdin.reconfigure(encoding="utf-8-sig", errors="replace")
     code = 0
     try:
         if by_hand:
@@ -84,7 +95,7 @@ def play(  # noqa: PLR0913 -- one argument an option
         _show(game.observation["text"])
         for turn in turns:
             _step(game, turn)
-        _play_turns(game, read, is_by_hand=by_hand)
+        _play_turns(game, _prompt(game, history) if by_hand else _read_pipe, is_by_hand=by_hand)
     except KeyboardInterrupt:
         complain("interrupted")
         code = INTERRUPTED
@@ -101,7 +112,7 @@ class Game:
 
     def __init__(self, config: Config, seed: int, *, scratchpad: bool = True) -> None:
         env = YCBenchEnv(config)
-        self.space: CommandSpace = env.action_space
+        self.commands = env.action_space.grammar.commands
         self.turns: list[str] = []
         self.tasks: dict[str, str] = {}
         self.reason: str | None = None
@@ -113,12 +124,12 @@ class Game:
         """Play a turn."""
         self.observation, _, terminated, truncated, info = self._env.step(turn)
         self.turns.append(turn)
-        for result in json.loads(self.observation["results"]):
-            answer = result["output"]
-            rows = answer["tasks"] if isinstance(answer.get("tasks"), list) else []
-            for row in (*rows, answer):
-                if "task_id" in row and (row is not answer or "status" in row):
-                    self.tasks[row["task_id"]] = row.get("status", "market")
+        for answer in (result["output"] for result in self.results):
+            listed = answer.get("tasks")  # company status has their number there
+            for row in listed if isinstance(listed, list) else ():
+                self.tasks[row["task_id"]] = row.get("status", "market")
+            if "task_id" in answer and "status" in answer:
+                self.tasks[answer["task_id"]] = answer["status"]
             if answer.get("replacement_task_id"):
                 self.tasks[answer["replacement_task_id"]] = "market"
         for event in json.loads(self.observation["events"]):
@@ -126,6 +137,11 @@ class Game:
                 self.tasks[event["task_id"]] = "completed_success" if event["success"] else "completed_fail"
         if terminated or truncated:
             self.reason = info["terminal_reason"]
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """The answers to the last turn's commands."""
+        return json.loads(self.observation["results"])
 
     @property
     def summary(self) -> str:
@@ -185,26 +201,16 @@ def _answer(game: Game, word: str, rest: str) -> str:
         case ":end":
             return "There is no turn to end; :multi begins one."
         case ":pretty":
-            results = json.loads(game.observation["results"])
-            texts = [f"> {result['command']}\n{_laid_out(result['output'])}" for result in results]
+            texts = [f"> {result['command']}\n{_laid_out(result['output'])}" for result in game.results]
             return "\n\n".join(texts) or "There are no answers yet; the last turn had no commands."
         case ":save":
-            return _save(game, rest)
+            return _save(game, rest) if rest else ":save needs the name of a file, like :save turns.jsonl"
         case _:
             return f"There is no {word}; :help lists what there is. No turn was played."
 
 
-def _laid_out(output: Mapping[str, Any]) -> str:
-    if set(output) != {"help"}:
-        return json.dumps(output, indent=2, ensure_ascii=False)
-    wrap = textwrap.TextWrapper(80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrap.fill(line) for line in output["help"].splitlines())
-
-
 def _save(game: Game, name: str) -> str:
     """Write the turns, one JSON string a line: a turn may have line breaks and lone surrogates."""
-    if not name:
-        return ":save needs the name of a file, like :save turns.jsonl"
     try:
         write_file(Path(name).expanduser(), "".join(f"{json.dumps(turn)}\n" for turn in game.turns))
     except (FileError, RuntimeError, ValueError) as error:  # RuntimeError: ~somebody; ValueError: a zero byte
@@ -212,16 +218,11 @@ def _save(game: Game, name: str) -> str:
     return f"{_count(game.turns)} saved in {name}; play --replay {name} plays them again."
 
 
-def _read_turns(path: Path) -> tuple[str, ...]:
-    turns: list[str] = []
-    for number, line in enumerate(read_file(path).splitlines(), 1):
-        if line.strip():
-            turn = parse_json(line, f"{path}:{number}")
-            if not isinstance(turn, str):
-                msg = f'{path}:{number}: got {shown(turn)}, expected a JSON string, like "market browse"'
-                raise FileError(msg)
-            turns.append(turn)
-    return tuple(turns)
+def _laid_out(output: dict[str, Any]) -> str:
+    if set(output) != {"help"}:
+        return json.dumps(output, indent=2, ensure_ascii=False)
+    wrap = textwrap.TextWrapper(80, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(wrap.fill, output["help"].splitlines()))
 
 
 # ---------------------------------------------------------------- input and output
@@ -235,55 +236,27 @@ def _read_pipe(_prompt: str) -> str | None:
 def _show(text: str) -> None:
     """Print an observation: as it is into a pipe; on a terminal with colours and without control characters."""
     if not sys.stdout.isatty():
-        sys.stdout.write(f"{text}\n\n")
-        sys.stdout.flush()  # at once, for a program that waits for it
+        print(f"{text}\n", flush=True)  # noqa: T201 -- at once, for a program that waits for it
         return
-    console = output()
+    console = Output(sys.stdout)
     status, *others = printable_lines(text).split("\n")
     console.print(Text(status, style="bold"))
     for line in others:  # one line each, however long, so that they can be copied
-        console.print(_coloured(line), soft_wrap=True)
-
-
-_STYLES: Final = {
-    "> ": "bold cyan",
-    '{"error":': "red",
-    "The episode is over": "bold yellow",
-    "Time was moved on": "bold yellow",
-}
-
-
-def _coloured(line: str) -> Text:
-    for start, style in _STYLES.items():
-        if line.startswith(start):
-            return Text(line, style=style)
-    return JSONHighlighter()(line) if line.startswith(("{", "[", "Events: ")) else Text(line)
+        style = next((style for start, style in _STYLES.items() if line.startswith(start)), None)
+        is_json = style is None and line.startswith(("{", "[", "Events: "))
+        console.print(JSONHighlighter()(line) if is_json else Text(line, style=style or ""), soft_wrap=True)
 
 
 def _say(message: str) -> None:
     """Print what is no part of an observation."""
     if sys.stdout.isatty():
-        output().print(Text(printable_lines(message), style="bold blue"), soft_wrap=True)
+        Output(sys.stdout).print(Text(printable_lines(message), style="bold blue"), soft_wrap=True)
     else:
-        sys.stdout.write(f"{message}\n")
-        sys.stdout.flush()
+        print(message, flush=True)  # noqa: T201 -- the command line
 
 
 def _prompt(game: Game, history: Path | None) -> Reader:
     """Return what asks a person, with history and completion."""
-    from prompt_toolkit import PromptSession  # noqa: PLC0415 -- a pipe needs none of it
-    from prompt_toolkit.completion import CompleteEvent, Completer, Completion  # noqa: PLC0415 -- as above
-    from prompt_toolkit.document import Document  # noqa: PLC0415 -- as above
-    from prompt_toolkit.history import FileHistory, History, InMemoryHistory  # noqa: PLC0415 -- as above
-    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent  # noqa: PLC0415 -- as above
-
-    class GameCompleter(Completer):
-        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002 -- prompt_toolkit's signature
-            before = document.text_before_cursor
-            for text, meaning in complete(before, game):
-                ending = "" if text.startswith("Emp_") else " "  # names may go on in a list
-                yield Completion(text + ending, start_position=-len(_begun(before)), display=text, display_meta=meaning)
-
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -296,13 +269,14 @@ def _prompt(game: Game, history: Path | None) -> Reader:
 
     past: History = InMemoryHistory()
     with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
-        path = history or _history_path()
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        path = history or Path(state) / "ycbench" / "history"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("ab").close()  # can it be written?
         past = FileHistory(path)
     session: PromptSession[str] = PromptSession(
         history=past,
-        completer=GameCompleter(),
+        completer=_GameCompleter(game),
         complete_while_typing=False,
         key_bindings=keys,
         multiline=True,  # so that a turn may have several lines; Enter plays it all the same
@@ -321,71 +295,51 @@ def _prompt(game: Game, history: Path | None) -> Reader:
     return read
 
 
-def _history_path() -> Path:
-    """Return where the platform keeps such a file."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return base / "ycbench" / "history"
-
-
 # ---------------------------------------------------------------- completion
 
-_ACCEPTED_STATUSES: Final = {  # the tasks that a command takes; others take any
-    "task accept": ("market",),
-    "task assign": ("planned", "active"),
-    "task dispatch": ("planned",),
-    "task cancel": ("planned", "active"),
-}
+
+class _GameCompleter(Completer):
+    """Completes from the table of commands and from observations."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:  # noqa: ARG002 -- prompt_toolkit's signature
+        begun, choices = complete(document.text_before_cursor, self._game)
+        for text, meaning in choices.items():
+            ending = "" if text.startswith("Emp_") else " "  # names may go on in a list
+            yield Completion(text + ending, start_position=-len(begun), display=text, display_meta=meaning)
 
 
-def _begun(before: str) -> str:
-    """Return the beginning of the word, or of the value or list item, that is completed."""
-    word = re.split(r"\s|;|&&", before)[-1]
-    return re.split(r"[=,]", word)[-1] if word.startswith("--") or "," in word else word
-
-
-def complete(before: str, game: Game) -> list[tuple[str, str]]:
-    """Return what may stand after a text, with its meaning: from the table of commands and from observations."""
+def complete(before: str, game: Game) -> tuple[str, dict[str, str]]:
+    """Return the word that was begun before the cursor, and what it may become, with meanings."""
     command = re.split(r"[\r\n;]|&&", before)[-1]
+    if command.count('"') % 2 or command.count("'") % 2:  # within quoted text
+        return "", {}
+    *words, last = re.split(r"[\s=]+", command.lstrip())
+    begun = last.rpartition(",")[2]
+    specs = [spec for spec in game.commands if list(spec.verb[: len(words)]) == words[:2]]
+    choices: dict[str, str] = {}
     if before.startswith(":"):
-        choices = list(_META.items())
-    elif command.count('"') % 2 or command.count("'") % 2:
-        return []  # within quoted text
-    else:
-        words = command.split()
-        word = words.pop() if words and not command[-1].isspace() else ""
-        words = words[1:] if words[:1] == ["yc-bench"] else words
-        specs = [spec for spec in game.space.grammar.commands if list(spec.verb[: len(words)]) == words[:2]]
-        if not words:
-            nouns = dict.fromkeys(spec.verb[0] for spec in specs)
-            choices = [(noun, ", ".join(spec.verb[1] for spec in specs if spec.verb[0] == noun)) for noun in nouns]
-        elif len(words) == 1 or not specs:
-            choices = [(spec.verb[1], spec.summary) for spec in specs]
+        choices = _META
+    elif not words:
+        for spec in specs:
+            noun, verb = spec.verb
+            choices[noun] = f"{choices[noun]}, {verb}" if noun in choices else verb
+    elif len(words) == 1:
+        choices = {spec.verb[1]: spec.summary for spec in specs}
+    elif specs:
+        options = {option.name: option for option in specs[0].options}
+        if words[-1] not in options:
+            gone = {*words, *(specs[0].one_of if set(specs[0].one_of) & set(words) else ())}
+            left = {name: option.help for name, option in options.items() if name not in gone}
+            choices = left or ({} if words[2:] else {"--help": "What this command does"})
+        elif (kind := options[words[-1]].kind).name == "task":
+            statuses = _STATUSES.get(specs[0].name)
+            choices = {task: at for task, at in game.tasks.items() if statuses is None or at in statuses}
+        elif kind.name in {"employee", "names"}:
+            names = [f"Emp_{number}" for number in range(1, int(game.observation["employees"]) + 1)]
+            choices = dict.fromkeys((name for name in names if name not in last.split(",")[:-1]), "")
         else:
-            choices = _options(specs[0], words[2:], word, game)
-    begun = _begun(before)
-    return [(text, meaning) for text, meaning in choices if text.startswith(begun)]
-
-
-def _options(spec: Any, words: list[str], word: str, game: Game) -> list[tuple[str, str]]:  # noqa: ANN401 -- the grammar's row
-    """Return the options that are left, or the values of the one that was begun."""
-    by_name = {option.name: option for option in spec.options}
-    option = by_name.get(word.partition("=")[0] if "=" in word else words[-1] if words else "")
-    if option is None:
-        used = {each.partition("=")[0] for each in words}
-        if used.intersection(spec.one_of):
-            used.update(spec.one_of)
-        left = [(name, each.help) for name, each in by_name.items() if name not in used]
-        return left or ([] if words else [("--help", "What this command does")])
-    if option.field == "task_id":
-        statuses = _ACCEPTED_STATUSES.get(spec.name)
-        return [(task, status) for task, status in game.tasks.items() if not statuses or status in statuses]
-    if option.field in {"employees", "employee_id"}:
-        named = word.rpartition("=")[2].split(",")[:-1]
-        names = [f"Emp_{number}" for number in range(1, int(game.observation["employees"]) + 1)]
-        return [(name, "") for name in names if name not in named]
-    return [(choice, "") for choice in getattr(option.kind, "words", ())]
+            choices = dict.fromkeys(kind.words, "")
+    return begun, {text: meaning for text, meaning in choices.items() if text.startswith(begun)}

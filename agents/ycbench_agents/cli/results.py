@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from ycbench_agents.cli.live import counting
-from ycbench_agents.cli.options import JsonFlag, TrustedPolicy, named_file
+from ycbench_agents.cli.options import Flag, JsonFlag, TrustedPolicy, named_file
 from ycbench_agents.cli.output import (
     STOPPED,
     UsageError,
@@ -47,27 +47,16 @@ def report(
     out: Annotated[
         Path | None, Parameter(metavar="DIR", help="Folder for the report; that of the evaluation if none is named.")
     ] = None,
-    png: Annotated[bool, Parameter(negative=(), show_default=False, help="Write each figure as PNG, too.")] = False,
-    published: Annotated[
-        bool, Parameter(negative=(), show_default=False, help="Show published results of language models, too.")
-    ] = False,
+    png: Annotated[Flag, Parameter(help="Write each figure as PNG, too.")] = False,
+    published: Annotated[Flag, Parameter(help="Show published results of language models, too.")] = False,
 ) -> int:
-    """Write the report of the evaluation in a folder, print where it is, and return the exit code.
-
-    Raises:
-        FileError: The report cannot be written.
-        ReportError: The evaluation has no such baseline.
-        RunError: There is no such evaluation.
-        MissingExtraError: A library of the extra ``evaluation`` is not installed.
-    """
+    """Write the report of the evaluation in a folder, print where it is, and return the exit code."""
     from ycbench_agents.evaluation.report import write_report  # noqa: PLC0415 -- slow to import
 
     with telling_warnings():
         html, markdown, *figures = write_report(folder, out, baseline=baseline, published=published, png=png)
     drawn = len({path.stem for path in figures})  # one may be there as SVG and as PNG
-    print_parts(
-        Text("\n").join(cell(line) for line in (html, markdown, f"{drawn} figures in {html.parent / 'figures'}"))
-    )
+    print_parts(Text("\n").join(map(cell, (html, markdown, f"{drawn} figures in {html.parent / 'figures'}"))))
     return 0
 
 
@@ -84,25 +73,14 @@ def validate(
         ),
     ] = None,
     trust_policies: Annotated[
-        bool,
-        Parameter(
-            negative=(),
-            show_default=False,
-            help="Ask policies of other packages (module:Class) again, too, which runs their code.",
-        ),
+        Flag, Parameter(help="Ask policies of other packages (module:Class) again, too, which runs their code.")
     ] = False,
     write: Annotated[bool, Parameter(help="Write provenance.json; --no-write changes nothing in the folder.")] = True,
     as_json: JsonFlag = False,
 ) -> int:
     """Validate an evaluation, print the outcome of each check and return the exit code.
 
-    Returns:
-        0 for a valid evaluation, 1 for an invalid one, 3 where nothing is invalid and something was not checked.
-
-    Raises:
-        FileError: The rules cannot be read, or provenance.json cannot be written.
-        RunError: The folder holds no evaluation.
-        UsageError: There are no rules.
+    It is 0 for a valid evaluation, 1 for an invalid one, 3 where nothing is invalid and something was not checked.
     """
     with telling_warnings():
         path = _default_rules(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
@@ -117,14 +95,14 @@ def validate(
         table = new_table("check", "outcome", "checked", "not checked", "got", "expected")
         lines: list[str] = []
         for check in validation.checks:
-            counts = (cell(str(check.checked)), cell(f"{check.unchecked} {check.of}" if check.unchecked else ""))
-            outcome = cell(check.outcome, _STYLES[check.outcome])
-            table.add_row(cell(check.rule), outcome, *counts, cell(check.got), cell(check.expected))
+            unchecked = f"{check.unchecked} {check.of}" if check.unchecked else ""
+            rest = map(cell, (check.checked, unchecked, check.got, check.expected))
+            table.add_row(cell(check.rule), cell(check.outcome, _STYLES[check.outcome]), *rest)
             more = ["...; --json has all"] if len(check.where) > _SHOWN else []
             lines += [f"{check.rule}: {where}" for where in (*check.where[:_SHOWN], *more)]
         written = f"; {PROVENANCE_FILE} written" if is_written else ""
         lines.append(f"{validation.outcome} under the rules {validation.rules.name}{written}")
-        print_parts(table, Text("\n").join([cell(line) for line in lines]))
+        print_parts(table, Text("\n").join(map(cell, lines)))
     return {"valid": 0, "invalid": STOPPED, "not checked": _NOT_CHECKED}[validation.outcome]
 
 
@@ -159,15 +137,7 @@ def export(
         str | None, Parameter(metavar="NAME-vN", help="Name of the data set, for minari, like ycbench/greedy-v0.")
     ] = None,
 ) -> int:
-    """Write recorded turns in the form that is asked for and return the exit code.
-
-    Raises:
-        ExportError: A run cannot be exported in this form.
-        FileError: The file cannot be written.
-        RunError: A folder holds no run, or one that turns out differently.
-        UsageError: Options do not go together.
-        MissingExtraError: A library of an extra is not installed.
-    """
+    """Write recorded turns in the form that is asked for and return the exit code."""
     if form != "jsonl" and (policy is not None or out is None):
         msg = f"--format {form}: got {'--policy' if policy else 'no --out'}, expected --out and no --policy"
         raise UsageError(msg)

@@ -244,11 +244,11 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
         columns.insert(3, ">failed as 0")
     board = output.new_table(*columns, gap=1)
     for row in rows:
-        score = output.amount(row.score_cents)
+        score = output.dollars(row.score_cents)
         values = [row.policy, row.preset, score if row.is_complete else f"({score})"]
         if with_failed:
-            values.append(output.amount(row.score_failed_as_zero_cents))
-        values += [output.amount(row.final_funds_cents), f"{row.finished}/{row.planned}"]
+            values.append(output.dollars(row.score_failed_as_zero_cents))
+        values += [output.dollars(row.final_funds_cents), f"{row.finished}/{row.planned}"]
         board.add_row(*map(output.cell, [*values, row.failed, row.bankrupt]))
     parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
     output.print_parts(*parts, board, Text("\n").join(map(output.cell, lines)))
@@ -281,7 +281,7 @@ def _episode_table(evaluation: Evaluation) -> RenderableType:
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
         tasks = (course["completed"], course["failed"], course["cancelled"])
-        funds, outcome = output.amount(episode.final_funds_cents), _outcome(episode, course["ended_at"])
+        funds, outcome = output.dollars(episode.final_funds_cents), _outcome(episode, course["ended_at"])
         table.add_row(*map(output.cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
     return table
 
@@ -417,7 +417,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
                 interrupted = True
         for episode in episodes:
             if (run := episode.run) is not None:
-                outcome, funds = _outcome(episode, _course(run)["ended_at"]), output.amount(episode.final_funds_cents)
+                outcome, funds = _outcome(episode, _course(run)["ended_at"]), output.dollars(episode.final_funds_cents)
                 sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {funds}\n")
         codes.append(report_failures(episodes, is_interrupted=interrupted, folder=None))
     return max(codes)

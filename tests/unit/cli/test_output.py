@@ -17,7 +17,6 @@ from ycbench_agents.cli.output import (
     new_table,
     print_parts,
     printable_lines,
-    read_turns_as_utf8,
     telling_warnings,
 )
 
@@ -50,18 +49,10 @@ def test_output_escapes_what_its_encoding_lacks(monkeypatch: pytest.MonkeyPatch)
     assert raw.getvalue() == b"\\U0001f600 \\xe9"
 
 
-def test_turns_are_read_as_utf8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = io.BytesIO(b"\xef\xbb\xbf" + "é\n".encode() + b"\xff")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw, encoding="ascii"))
-    read_turns_as_utf8()
-    assert sys.stdin.read() == "é\n\ufffd"
-
-
 def test_streams_of_another_kind_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, io.StringIO())
     make_output_total()
-    read_turns_as_utf8()
 
 
 def test_warnings_are_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +63,7 @@ def test_warnings_are_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize(
     ("cents", "text"),
-    [(0, "$0.00"), (-1, "-$0.01"), (42_029_521, "$420,295.21"), (-1_630_305, "-$16,303.05"), (5, "$0.05")],
+    [(None, "-"), (0, "$0.00"), (-1, "-$0.01"), (42_029_521, "$420,295.21"), (-1_630_305, "-$16,303.05"), (5, "$0.05")],
 )
-def test_amounts_are_exact(cents: int, text: str) -> None:
+def test_amounts_are_exact(cents: int | None, text: str) -> None:
     assert dollars(cents) == text
