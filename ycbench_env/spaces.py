@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, format_command, parse_turn
+from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, Kind, format_command, parse_turn
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_RUNWAY_MONTHS, MAX_TEXT_LENGTH
-from ycbench_env.types.command import Command
 
 _WORDS: Final = ("watch", "payroll", "deadline", "first", "team", "is", "free", "client's", "plan:", "60%", "-", "soon")
 _LARGE: Final = 2**62  # far beyond any amount of cents or number of turns
@@ -37,6 +36,9 @@ class CommandSpace(gym.Space[str]):
         seed: Seed of ``sample``.
     """
 
+    is_np_flattenable = False  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType] -- shorter
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
+
     def __init__(
         self,
         *,
@@ -45,10 +47,6 @@ class CommandSpace(gym.Space[str]):
         grammar: Grammar = DEFAULT_GRAMMAR,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        for name, count in (("task_ids", task_ids), ("employees", employees)):
-            if count < 0:
-                msg = f"{name}: got {count}, expected at least 0"
-                raise ValueError(msg)
         super().__init__(seed=seed)
         self.grammar = grammar
         self.task_ids = task_ids
@@ -58,11 +56,6 @@ class CommandSpace(gym.Space[str]):
     def verbs(self) -> tuple[str, ...]:
         """The commands in the order of the table, which is that of masks."""
         return tuple(spec.name for spec in self.grammar.commands)
-
-    @property
-    def is_np_flattenable(self) -> bool:
-        """A text has no useful form as an array."""
-        return False
 
     def sample(self, mask: NDArray[np.int8] | None = None, probability: NDArray[np.float64] | None = None) -> str:
         """Return the text of one grammatical command.
@@ -74,8 +67,28 @@ class CommandSpace(gym.Space[str]):
         Raises:
             ValueError: Both are given, or the shape, type or values do not fit; the message shows what was got.
         """
-        spec = self.grammar.commands[self._draw_verb(mask, probability)]
-        return format_command(self._draw_command(spec), self.grammar)
+        count = len(self.grammar.commands)
+        if mask is None and probability is None:
+            number = self._below(count)
+        elif probability is None and _is_array(mask, count, np.int8) and set(mask) in ({0, 1}, {1}):
+            allowed = np.flatnonzero(mask)
+            number = allowed[self._below(len(allowed))]
+        elif mask is None and _is_array(probability, count, np.float64) and np.isclose(probability.sum(), 1):
+            number = self.np_random.choice(count, p=probability)  # refuses what is below 0
+        else:
+            msg = (
+                f"got mask={mask!r} and probability={probability!r}; expected one of them: a mask of {count} int8, all "
+                f"0 or 1 and at least one 1, or probabilities of {count} float64 that add up to 1"
+            )
+            raise ValueError(msg)
+        spec = self.grammar.commands[number]
+        chosen = spec.one_of[self._below(len(spec.one_of))] if spec.one_of else None
+        values = {
+            option.field: self._draw_value(option.kind)
+            for option in spec.options
+            if option.required or option.name == chosen or (option.name not in spec.one_of and self._below(2) == 1)
+        }
+        return format_command(cast("Callable[..., Any]", spec.command_type)(**values), self.grammar)
 
     def contains(self, x: object) -> bool:
         """Return whether x is a text, or a list or tuple of texts, in which every command is understood."""
@@ -96,101 +109,57 @@ class CommandSpace(gym.Space[str]):
         ours, theirs = ((one.grammar, one.task_ids, one.employees) for one in (self, other))
         return ours == theirs
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
-
     def __repr__(self) -> str:
         """Show what the space was made with."""
         grammar = "" if self.grammar == DEFAULT_GRAMMAR else f", grammar=<{len(self.grammar.commands)} commands>"
         return f"CommandSpace(task_ids={self.task_ids}, employees={self.employees}{grammar})"
 
-    # ---- drawing
-
-    def _draw_verb(self, mask: NDArray[np.int8] | None, probability: NDArray[np.float64] | None) -> int:
-        count = len(self.grammar.commands)
-        if mask is not None and probability is not None:
-            msg = "got both mask and probability, expected one of them at most"
-            raise ValueError(msg)
-        if mask is not None:
-            _check_array("mask", mask, count, np.int8)
-            allowed = np.flatnonzero(mask)
-            if not (np.isin(mask, (0, 1)).all() and len(allowed)):
-                msg = f"mask: got {mask}, expected zeros and ones with at least one 1"
-                raise ValueError(msg)
-            return int(allowed[self.np_random.integers(len(allowed))])
-        if probability is not None:
-            _check_array("probability", probability, count, np.float64)
-            if not (np.all(probability >= 0) and np.isclose(probability.sum(), 1)):
-                msg = f"probability: got {probability}, expected values of at least 0 that add up to 1"
-                raise ValueError(msg)
-            return int(self.np_random.choice(count, p=probability))
-        return int(self.np_random.integers(count))
-
-    def _draw_command(self, spec: CommandSpec) -> Command:
-        chosen = spec.one_of[self._below(len(spec.one_of))] if spec.one_of else None
-        values = {
-            option.field: self._draw_value(option.kind)
-            for option in spec.options
-            if option.required or option.name == chosen or (option.name not in spec.one_of and self._below(2) == 1)
-        }
-        return cast("Callable[..., Command]", spec.command_type)(**values)
-
-    def _draw_value(self, kind: Kind) -> object:  # noqa: PLR0911 -- one for each kind
+    def _draw_value(self, kind: Kind) -> object:
         match kind.name:
             case "task":
                 return f"Task-{1 + self._below(self.task_ids)}"
-            case "employee":
-                return self._draw_team()[0]
-            case "names":
-                return self._draw_team()
+            case "employee" | "names":  # at least one employee, each once, in any order
+                everyone = self.np_random.permutation(max(1, self.employees))
+                team = tuple(f"Emp_{1 + number}" for number in everyone[: 1 + self._below(self.employees)])
+                return team if kind.name == "names" else team[0]
             case "choice":
                 return kind.words[self._below(len(kind.words))]
             case "integer":
                 return kind.minimum + self._below(50)
-            case "date" | "month" as what:
+            case "date" | "month":
                 day = dt.date(2025, 1, 1) + dt.timedelta(days=self._below(365))
-                return day if what == "date" else day.replace(day=1)
+                return day if kind.name == "date" else day.replace(day=1)
             case "text":
                 return " ".join(_WORDS[self._below(len(_WORDS))] for _ in range(self._below(6)))
 
-    def _draw_team(self) -> tuple[str, ...]:
-        """Return the names of at least one employee, each once, in any order."""
-        everyone = self.np_random.permutation(max(1, self.employees))
-        return tuple(f"Emp_{1 + number}" for number in everyone[: 1 + self._below(self.employees)])
-
     def _below(self, bound: int) -> int:
         return int(self.np_random.integers(max(1, bound)))
+
+
+def _is_array(array: object, count: int, dtype: type[np.generic]) -> TypeGuard[NDArray[Any]]:
+    if not isinstance(array, np.ndarray):
+        return False
+    numbers = cast("NDArray[Any]", array)
+    return numbers.shape == (count,) and numbers.dtype == dtype
 
 
 class UnicodeText(gym.Space[str]):
     """Texts of at most ``max_length`` characters that UTF-8 can hold, the empty one included.
 
     Gymnasium's own ``Text`` leaves out blanks and looks at each character in Python.
-
-    Args:
-        max_length: Characters of the longest text.
-        seed: Seed of ``sample``.
     """
 
+    is_np_flattenable = False  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType] -- shorter
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
+
     def __init__(self, max_length: int, *, seed: int | np.random.Generator | None = None) -> None:
-        if max_length < 0:
-            msg = f"max_length: got {max_length}, expected at least 0"
-            raise ValueError(msg)
         super().__init__(seed=seed)
         self.max_length = max_length
 
-    @property
-    def is_np_flattenable(self) -> bool:
-        """A text has no useful form as an array."""
-        return False
-
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """Return a printable text of at most 80 characters.
-
-        Raises:
-            ValueError: A mask or a probability is given: there is nothing to mask.
-        """
+        """Return a printable text of at most 80 characters; there is nothing to mask."""
         if mask is not None or probability is not None:
-            msg = "UnicodeText takes no mask and no probability"
+            msg = f"UnicodeText takes no mask and no probability, got {mask!r} and {probability!r}"
             raise ValueError(msg)
         length = self.np_random.integers(min(self.max_length, _MAX_SAMPLED_LENGTH) + 1)
         places = self.np_random.integers(len(_SAMPLED_CHARACTERS), size=length)
@@ -200,35 +169,18 @@ class UnicodeText(gym.Space[str]):
         """Return whether x is a text that is short enough and holds no lone surrogate."""
         if not isinstance(x, str) or len(x) > self.max_length:
             return False
-        if x.isascii():  # known without looking at the characters
-            return True
         try:
-            x.encode()
+            return x.isascii() or bool(x.encode())  # what is ASCII is known without looking at the characters
         except UnicodeEncodeError:
             return False
-        return True
 
     def __eq__(self, other: object) -> bool:
         """Whether the other space has the same members."""
         return isinstance(other, UnicodeText) and self.max_length == other.max_length
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- like gymnasium's own
-
     def __repr__(self) -> str:
         """Show what the space was made with."""
         return f"UnicodeText({self.max_length})"
-
-
-def _check_array(name: str, array: object, count: int, dtype: type[np.generic]) -> None:
-    """Refuse what is no array of one number for each verb."""
-    got = type(array).__name__
-    if isinstance(array, np.ndarray):
-        numbers = cast("NDArray[Any]", array)
-        if numbers.shape == (count,) and numbers.dtype == dtype:
-            return
-        got = f"{numbers.dtype} of shape {numbers.shape}"
-    msg = f"{name}: got {got}, expected {np.dtype(dtype)} of shape ({count},), one number for each of verbs"
-    raise ValueError(msg)
 
 
 def observation_space() -> gym.spaces.Dict:

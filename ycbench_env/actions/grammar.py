@@ -1,17 +1,15 @@
-"""The table of commands: what the parser, the formatter, the help, the action space and the docs are made from.
-
-A grammar is a frozen value, so a variant is another value: ``DEFAULT_GRAMMAR.with_command(...)``; ``grammar_for``
-gives the one of a world.
+"""The table of commands, from which the parser, the formatter, the help, the action space and the docs are made.
 
 Source: answers (the table of commands and options); K-1.1, K-1.2, K-3.
 """
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
-from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, Self, cast
+from itertools import chain
+from typing import Final, Literal, Self, cast
 
 import attrs
 
@@ -35,24 +33,29 @@ What a character means is decided by such fixed sets, never by the interpreter's
 same text must mean the same on every Python.
 """
 
-_ALL_BLANKS: Final = BLANKS + LINE_BREAKS
+_SPACE: Final = BLANKS + LINE_BREAKS
 _MAX_DIGITS: Final = 18
 _MAX_NAMES: Final = 5_000
 _MAX_ECHO: Final = 60
-_DIGITS: Final = re.compile(rf"[0-9]{{1,{_MAX_DIGITS}}}")
-_ISO_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_US_DATE: Final = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{4})")
-_MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})")
+_INTEGER: Final = re.compile(rf"[0-9]{{1,{_MAX_DIGITS}}}")
+_ISO_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_US_DATE: Final = re.compile(r"\A([0-9]{2})/([0-9]{2})/([0-9]{4})\Z")
+# Lists of names. Possessive quantifiers (++, *+) keep every pattern linear.
+_PLAIN_NAMES: Final = re.compile(r"[A-Za-z0-9_.-]++(?:,[A-Za-z0-9_.-]++)*+")
+_NAME_OR_COMMA: Final = re.compile(r",|(?:[^,\\]|\\.?)++", re.DOTALL)
+_WITHOUT_BLANKS: Final = re.compile(rf"[{_SPACE}]*+((?:[{_SPACE}]*+(?:[^\\{_SPACE}]|\\.?)++)*+)", re.DOTALL)
+_ESCAPED: Final = re.compile(rf"\\([\\,{_SPACE}])")
+_TO_ESCAPE: Final = re.compile(rf"[\\,]|\A[{_SPACE}]|[{_SPACE}]\Z")
 _EXPECTED: Final = {
     "text": "text, in quotes unless it is one word",
     "task": "the id of a task, like Task-3",
     "employee": "the name of an employee, like Emp_1",
+    "integer": "a whole number of at least {} in plain digits, at most 18 of them",
     "date": "a date that exists, as MM/DD/YYYY or YYYY-MM-DD",
     "month": "a month that exists, as YYYY-MM",
     "names": "names with a comma between them, like Emp_1,Emp_4",
 }
-_ENTRY: Final = re.compile(r"(?:[^,\\]++|\\.?)*+", re.DOTALL)
-_ESCAPED: Final = re.compile(rf"\\([\\,{_ALL_BLANKS}])")
+_METAVARS: Final = {"employee": "NAME", "integer": "N"}
 
 
 class RefusedError(Exception):
@@ -66,16 +69,14 @@ def echo(text: str, quote: str = '"') -> str:
 
 @attrs.frozen
 class Kind:
-    """What the value of an option may be: it is read from text and written back.
+    """The values of an option; ``read(write(value)) == value`` for each of them.
 
-    For every kind ``read(write(value)) == value`` for each value that it takes; ``format_command`` relies on it.
-
-    Attributes:
+    Args:
         name: Any text; the id of a task or the name of an employee (any text but an empty one: whether it exists is
-            for the world to say); one of ``words``; a whole number; a day; a month, whose value is its first day; names
-            with commas between them.
-        words: Of a choice, the words; case matters.
-        minimum: Of an integer, the least.
+            for the world to decide); one of ``words``; a whole number; a day; a month, whose value is its first day;
+            names with commas between them.
+        words: The words of a choice; case matters.
+        minimum: The least integer.
     """
 
     name: Literal["text", "task", "employee", "choice", "integer", "date", "month", "names"]
@@ -84,72 +85,63 @@ class Kind:
 
     @property
     def expected(self) -> str:
-        """What an error says was expected."""
+        """What an error names as expected."""
         if self.name == "choice":
             return "one of " + ", ".join(self.words)
-        if self.name == "integer":
-            return f"a whole number of at least {self.minimum} in plain digits, at most {_MAX_DIGITS} of them"
-        return _EXPECTED[self.name]
+        return _EXPECTED[self.name].format(self.minimum)
 
-    def read(self, text: str) -> str | int | dt.date | tuple[str, ...]:  # noqa: PLR0911 -- one for each name
-        """Return the value that a text means.
-
-        Raises:
-            RefusedError: It means none; the message says what was expected.
-        """
+    def read(self, text: str) -> str | int | dt.date | tuple[str, ...]:
+        """Return the value that a text means; RefusedError names what was expected instead."""
+        value = None
         match self.name:
             case "text":
                 return text
-            case "task" | "employee" if text:
-                return text
+            case "task" | "employee":
+                value = text or None
             case "choice" if text in self.words:
-                return text
-            case "integer" if _DIGITS.fullmatch(text) and int(text) >= self.minimum:
-                return int(text)
+                value = text
+            case "integer" if _INTEGER.fullmatch(text) and int(text) >= self.minimum:
+                value = int(text)
+            case "date" | "month":
+                date = text + "-01" if self.name == "month" else _US_DATE.sub(r"\3-\1-\2", text)
+                if _ISO_DATE.fullmatch(date):
+                    with suppress(ValueError):
+                        value = dt.date.fromisoformat(date)
             case "names":
-                return self.read_names([text])
-            case "month" if match := _MONTH.fullmatch(text):
-                return self._date(match[1], match[2], "01")
-            case "date" if match := _ISO_DATE.fullmatch(text):
-                return self._date(*match.groups())
-            case "date" if match := _US_DATE.fullmatch(text):
-                return self._date(match[3], match[1], match[2])
+                value = self.read_names([text])
             case _:
-                raise RefusedError(self.expected)
+                pass
+        if value is None:
+            raise RefusedError(self.expected)
+        return value
 
-    def _date(self, year: str, month: str, day: str) -> dt.date:
-        try:
-            return dt.date(int(year), int(month), int(day))
-        except ValueError:
-            raise RefusedError(self.expected) from None
-
-    def read_names(self, texts: Sequence[str]) -> tuple[str, ...]:
+    def read_names(self, words: list[str]) -> tuple[str, ...]:
         r"""Return the names in several words; blanks around a name do not count.
 
-        A name may hold a comma, a backslash or a blank at its ends after a backslash (``\,``, ``\\``).
-
-        Raises:
-            RefusedError: Commas and names do not take turns: a name too few or a comma too many may hide who was meant.
+        A name may hold a comma, a backslash or a blank at its ends after a backslash (``\,``, ``\\``). Names and commas
+        must take turns (else RefusedError): a missing name or an extra comma may hide who was meant.
         """
-        if len(texts) == 1 and _PLAIN_NAMES.fullmatch(texts[0]) and texts[0].count(",") < _MAX_NAMES:
-            return tuple(texts[0].split(","))  # nearly always
+        if len(words) == 1 and _PLAIN_NAMES.fullmatch(words[0]) and words[0].count(",") < _MAX_NAMES:
+            return tuple(words[0].split(","))  # nearly always
         names: list[str] = []
         after_comma = True
-        for entry in _entries(texts):
-            if entry is None and not after_comma:
+        reason = ""
+        for part in chain.from_iterable(map(_NAME_OR_COMMA.findall, words)):
+            bare = _WITHOUT_BLANKS.match(part)
+            name = "" if part == "," or bare is None else _ESCAPED.sub(r"\1", bare[1])
+            if part == "," and not after_comma:
                 after_comma = True
-            elif not entry:
-                message = f"{self.expected}; an entry is empty: a comma too many, or a name is missing"
-                raise RefusedError(message)
+            elif not name:
+                reason = "; an entry is empty: a comma too many, or a name is missing"
             elif not after_comma:
-                message = f"{self.expected}; there is no comma between {echo(names[-1])} and {echo(entry)}"
-                raise RefusedError(message)
+                reason = f"; there is no comma between {echo(names[-1])} and {echo(name)}"
             else:
-                names.append(entry)
+                names.append(name)
                 after_comma = False
             if len(names) > _MAX_NAMES:
-                message = f"{self.expected}, at most {_MAX_NAMES:,} of them"
-                raise RefusedError(message)
+                reason = f", at most {_MAX_NAMES:,} of them"
+            if reason:
+                raise RefusedError(self.expected + reason)
         if after_comma:
             message = f"{self.expected}; the list {'ends in a comma' if names else 'is empty'}"
             raise RefusedError(message)
@@ -160,48 +152,11 @@ class Kind:
         if isinstance(value, dt.date):
             return value.isoformat() if self.name == "date" else value.isoformat().removesuffix("-01")
         if isinstance(value, tuple):
-            return ",".join(_escape(str(name)) for name in cast("tuple[object, ...]", value))
+            return ",".join(_TO_ESCAPE.sub(r"\\\g<0>", str(name)) for name in cast("tuple[object, ...]", value))
         return str(value)
 
 
-_PLAIN_NAMES: Final = re.compile(r"[A-Za-z0-9_.-]++(?:,[A-Za-z0-9_.-]++)*+")
-
-
-def _entries(texts: Sequence[str]) -> Iterator[str | None]:
-    """Yield the names in order, and None for each comma between them."""
-    for text in texts:
-        at = 0
-        while True:
-            match = _ENTRY.match(text, at)
-            end = match.end() if match else at
-            # Nothing at the ends of a word is no empty name: its comma or its name stands in the word beside it.
-            if end > at or (at > 0 and end < len(text)):
-                yield _unescape(text[at:end])
-            if end == len(text):
-                break
-            yield None
-            at = end + 1
-
-
-def _unescape(entry: str) -> str:
-    stripped = entry.strip(_ALL_BLANKS)
-    backslashes = len(stripped) - len(stripped.rstrip("\\"))
-    # An odd backslash at the end belongs to the blank that was stripped after it.
-    if backslashes % 2 and not entry.endswith(stripped):
-        stripped += entry.lstrip(_ALL_BLANKS)[len(stripped)]
-    return _ESCAPED.sub(r"\1", stripped)
-
-
-def _escape(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace(",", "\\,")
-    if escaped and escaped[-1] in _ALL_BLANKS:
-        escaped = escaped[:-1] + "\\" + escaped[-1]
-    if escaped and escaped[0] in _ALL_BLANKS:
-        escaped = "\\" + escaped
-    return escaped
-
-
-# ------------------------------------------------------------------------------------------------------------ the table
+# ----------------------------------------------------------------------------------------------------------- the table
 
 
 @attrs.frozen
@@ -211,19 +166,19 @@ class OptionSpec:
     name: str
     field: str
     kind: Kind
-    metavar: str
     help: str
     required: bool = False
 
     @property
     def usage(self) -> str:
         """The option as help shows it, like ``--task-id TASK``."""
-        return f"{self.name} {self.metavar}"
+        metavar = self.name.lstrip("-") if self.kind.name == "choice" else _METAVARS.get(self.kind.name, self.kind.name)
+        return f"{self.name} {metavar.upper()}"
 
 
 @attrs.frozen
 class CommandSpec:
-    """One command: its two words, the type it makes, its options.
+    """One command: its two words, the type it makes, its options in the order of the type's fields.
 
     Exactly one of the options named in ``one_of`` must be given (none of them is ``required`` by itself).
     """
@@ -233,21 +188,11 @@ class CommandSpec:
     summary: str
     options: tuple[OptionSpec, ...] = ()
     one_of: tuple[str, ...] = ()
+    options_by_name: Mapping[str, OptionSpec] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a line of the table that cannot work."""
-        fields = {attribute.name for attribute in attrs.fields(self.command_type)}
-        names = [option.name for option in self.options]
-        for option in self.options:
-            if option.field not in fields:
-                message = f"{self.name}: {option.name} fills {option.field!r}; the command type has {sorted(fields)}"
-                raise ValueError(message)
-            if not option.name.startswith("--") or "=" in option.name:
-                message = f"{self.name}: an option is named like --task-id, got {option.name!r}"
-                raise ValueError(message)
-        if len(set(names)) < len(names) or not set(self.one_of) <= set(names):
-            message = f"{self.name}: options must differ, and one_of must name some of them, got {names}, {self.one_of}"
-            raise ValueError(message)
+        """Prepare the options for parsing."""
+        object.__setattr__(self, "options_by_name", {option.name: option for option in self.options})
 
     @property
     def name(self) -> str:
@@ -257,159 +202,119 @@ class CommandSpec:
     @property
     def usage(self) -> str:
         """The command with its options, those that may be left out in brackets."""
-        parts = [self.name]
-        parts += [option.usage for option in self.options if option.required]
+        parts = [self.name, *(option.usage for option in self.options if option.required)]
         if self.one_of:
-            parts.append("(" + " | ".join(option.usage for option in self.options if option.name in self.one_of) + ")")
+            parts.append("(" + " | ".join(self.options_by_name[name].usage for name in self.one_of) + ")")
         free = [option for option in self.options if not option.required and option.name not in self.one_of]
-        parts += [f"[{option.usage}]" for option in free]
-        return " ".join(parts)
+        return " ".join([*parts, *(f"[{option.usage}]" for option in free)])
 
-
-class Entry(NamedTuple):
-    """A line of the table, prepared for parsing; ``required`` and ``one_of`` name fields, not options.
-
-    ``bare`` is the command without any option, None if it needs one.
-    """
-
-    spec: CommandSpec
-    options: Mapping[str, OptionSpec]
-    required: frozenset[str]
-    one_of: frozenset[str]
-    bare: commands.Command | None
-
-    def is_complete(self, values: Mapping[str, object]) -> bool:
-        """Whether values for these fields make a command."""
-        given = values.keys()
-        return self.required <= given and (not self.one_of or len(self.one_of & given) == 1)
-
-    def build(self, values: Mapping[str, object]) -> commands.Command:
-        """Return the command with these values, which the kinds of its options have read."""
-        return cast("Callable[..., commands.Command]", self.spec.command_type)(**values)
-
-
-def _entry(spec: CommandSpec) -> Entry:
-    options = MappingProxyType({option.name: option for option in spec.options})
-    required = frozenset(option.field for option in spec.options if option.required)
-    one_of = frozenset(options[name].field for name in spec.one_of)
-    entry = Entry(spec, options, required, one_of, bare=None)
-    return entry._replace(bare=entry.build({})) if entry.is_complete({}) else entry
+    def missing(self, given: Iterable[str]) -> str:
+        """Return what is missing or too much when values for these fields are given; the empty text if nothing is."""
+        needed = [option.usage for option in self.options if option.required and option.field not in given]
+        if needed:
+            return f"needs {' and '.join(needed)}"
+        if self.one_of and sum(self.options_by_name[name].field in given for name in self.one_of) != 1:
+            return f"needs exactly one of {', '.join(self.one_of)}"
+        return ""
 
 
 @attrs.frozen(cache_hash=True)
 class Grammar:
-    """All commands of one rule set, in the order in which they are listed.
+    """All commands of one rule set, in the order in which they are listed; a frozen value.
 
-    Invariants: verbs differ; command types differ (so that a command says how it is written); nothing can be changed.
+    Args:
+        commands: The commands; their words and their types differ.
+        entries: The commands by first and second word; derived.
     """
 
     commands: tuple[CommandSpec, ...]
-    entries: Mapping[str, Mapping[str, Entry]] = attrs.field(init=False, eq=False, repr=False)
-    """The lines by first and second word."""
+    entries: Mapping[str, Mapping[str, CommandSpec]] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Prepare the lines for parsing."""
-        for what in ("verb", "command_type"):
-            values = [getattr(spec, what) for spec in self.commands]
-            if len(set(values)) < len(values):
-                message = f"a grammar has each {what} once, got {values}"
-                raise ValueError(message)
-        entries: dict[str, dict[str, Entry]] = {}
+        """Prepare the commands for parsing."""
+        entries: dict[str, dict[str, CommandSpec]] = {}
         for spec in self.commands:
-            entries.setdefault(spec.verb[0], {})[spec.verb[1]] = _entry(spec)
-        frozen = {noun: MappingProxyType(verbs) for noun, verbs in entries.items()}
-        # The class is frozen; this field is derived, and kept because every command is looked up in it.
-        object.__setattr__(self, "entries", MappingProxyType(frozen))
-
-    def __copy__(self) -> Self:
-        """Return itself: it cannot change."""
-        return self
+            entries.setdefault(spec.verb[0], {})[spec.verb[1]] = spec
+        object.__setattr__(self, "entries", entries)
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return itself: it cannot change."""
         return self
 
-    def __reduce__(self) -> tuple[type[Self], tuple[tuple[CommandSpec, ...]]]:
-        """Pickle the table alone; what is derived from it is made anew."""
-        return type(self), (self.commands,)
-
     def find(self, topic: tuple[str, ...]) -> tuple[CommandSpec, ...]:
         """Return the commands that begin with these words, in order; all of them for ()."""
         return tuple(spec for spec in self.commands if spec.verb[: len(topic)] == topic)
-
-    def with_command(self, spec: CommandSpec) -> Self:
-        """Return a grammar in which ``spec`` replaces the command of the same words, or is added at the end."""
-        if self.find(spec.verb):
-            return type(self)(tuple(spec if old.verb == spec.verb else old for old in self.commands))
-        return type(self)((*self.commands, spec))
 
     def without_command(self, *verb: str) -> Self:
         """Return a grammar without the commands that begin with these words."""
         return type(self)(tuple(spec for spec in self.commands if spec.verb[: len(verb)] != verb))
 
 
-_TASK: Final = OptionSpec("--task-id", "task_id", Kind("task"), "TASK", "Which task", required=True)
-_EMPLOYEES: Final = OptionSpec("--employees", "employees", Kind("names"), "NAMES", "Who works on it", required=True)
-_REASON: Final = OptionSpec("--reason", "reason", Kind("text"), "TEXT", "Why", required=True)
-_CONTENT: Final = OptionSpec("--content", "content", Kind("text"), "TEXT", "What to note", required=True)
-_STATUS: Final = OptionSpec(
-    "--status", "status", Kind("choice", vocabulary.OWN_STATUSES), "STATUS", "Only tasks of this status"
-)
-_BROWSE: Final = (
-    OptionSpec(
-        "--domain", "domain", Kind("choice", vocabulary.DOMAINS), "DOMAIN", "Only tasks that require this domain"
-    ),
-    OptionSpec("--reward-min-cents", "reward_min_cents", Kind("integer"), "N", "Only tasks that pay at least this"),
-    OptionSpec("--limit", "limit", Kind("integer", minimum=1), "N", "At most this many tasks"),
-    OptionSpec("--offset", "offset", Kind("integer"), "N", "Leave out this many tasks first"),
-)
-_LEDGER: Final = (
-    OptionSpec("--from", "date_from", Kind("date"), "DATE", "First day, included"),
-    OptionSpec("--to", "date_to", Kind("date"), "DATE", "Last day, included"),
-    OptionSpec(
-        "--category",
-        "category",
-        Kind("choice", vocabulary.LEDGER_CATEGORIES),
-        "CATEGORY",
-        "Only entries of this category",
-    ),
-)
-_REPORT: Final = (
-    OptionSpec("--from-month", "month_from", Kind("month"), "MONTH", "First month, included"),
-    OptionSpec("--to-month", "month_to", Kind("month"), "MONTH", "Last month, included"),
-)
-
-DEFAULT_GRAMMAR: Final = Grammar(
-    (
-        CommandSpec(("company", "status"), commands.CompanyStatus, "Funds, prestige, clock and next payroll"),
-        CommandSpec(("employee", "list"), commands.ListEmployees, "The team with salaries and skill rates"),
-        CommandSpec(("market", "browse"), commands.BrowseMarket, "Tasks on offer", _BROWSE),
-        CommandSpec(("task", "list"), commands.ListTasks, "Accepted tasks", (_STATUS,)),
-        CommandSpec(("task", "inspect"), commands.InspectTask, "One task in full", (_TASK,)),
-        CommandSpec(("task", "accept"), commands.AcceptTask, "Take a task from the market", (_TASK,)),
-        CommandSpec(("task", "assign"), commands.AssignTask, "Put employees on a task", (_TASK, _EMPLOYEES)),
-        CommandSpec(("task", "dispatch"), commands.DispatchTask, "Start work on a planned task", (_TASK,)),
-        CommandSpec(("task", "cancel"), commands.CancelTask, "Give up a task", (_TASK, _REASON)),
-        CommandSpec(("client", "list"), commands.ListClients, "Clients with trust and specialties"),
-        CommandSpec(("client", "history"), commands.ClientHistory, "Tasks done and failed for each client"),
-        CommandSpec(("finance", "ledger"), commands.FinanceLedger, "Bookings", _LEDGER),
-        CommandSpec(("report", "monthly"), commands.ReportMonthly, "Revenue, cost and funds by month", _REPORT),
-        CommandSpec(("sim", "resume"), commands.Resume, "Let time pass until the next event"),
-        CommandSpec(("scratchpad", "read"), commands.ReadScratchpad, "The notes"),
-        CommandSpec(("scratchpad", "write"), commands.WriteScratchpad, "Replace the notes", (_CONTENT,)),
-        CommandSpec(("scratchpad", "append"), commands.AppendScratchpad, "Add to the notes", (_CONTENT,)),
-        CommandSpec(("scratchpad", "clear"), commands.ClearScratchpad, "Empty the notes"),
+@cache
+def _grammar(has_clients: bool, rates_visible: bool, browse_scope: str, by_employee_id: bool) -> Grammar:  # noqa: FBT001 -- a cached key of plain values
+    task = OptionSpec("--task-id", "task_id", Kind("task"), "Which task", required=True)
+    content = OptionSpec("--content", "content", Kind("text"), "What to note", required=True)
+    status = OptionSpec("--status", "status", Kind("choice", vocabulary.OWN_STATUSES), "Only tasks of this status")
+    browse = (
+        OptionSpec("--domain", "domain", Kind("choice", vocabulary.DOMAINS), "Only tasks that require this domain"),
+        OptionSpec("--reward-min-cents", "reward_min_cents", Kind("integer"), "Only tasks that pay at least this"),
+        OptionSpec("--limit", "limit", Kind("integer", minimum=1), "At most this many tasks"),
+        OptionSpec("--offset", "offset", Kind("integer"), "Leave out this many tasks first"),
     )
-)
-"""The commands of the current rule set."""
-
-
-# ------------------------------------------------------------------------------------------- the table of a world
-
-_BY_PRESTIGE: Final = OptionSpec(
-    "--required-prestige-lte", "required_prestige_lte", Kind("integer"), "N", "Only tasks that require at most this"
-)
-_BY_ID: Final = OptionSpec("--employee-id", "employee_id", Kind("employee"), "NAME", "One more who works on it")
+    by_prestige = OptionSpec(
+        "--required-prestige-lte", "required_prestige_lte", Kind("integer"), "Only tasks that require at most this"
+    )
+    employees = OptionSpec("--employees", "employees", Kind("names"), "Who works on it", required=not by_employee_id)
+    by_id = OptionSpec("--employee-id", "employee_id", Kind("employee"), "One more who works on it")
+    categories = Kind("choice", vocabulary.LEDGER_CATEGORIES)
+    ledger = (
+        OptionSpec("--from", "date_from", Kind("date"), "First day, included"),
+        OptionSpec("--to", "date_to", Kind("date"), "Last day, included"),
+        OptionSpec("--category", "category", categories, "Only entries of this category"),
+    )
+    months = (
+        OptionSpec("--from-month", "month_from", Kind("month"), "First month, included"),
+        OptionSpec("--to-month", "month_to", Kind("month"), "Last month, included"),
+    )
+    reason = OptionSpec("--reason", "reason", Kind("text"), "Why", required=True)
+    grammar = Grammar(
+        (
+            CommandSpec(("company", "status"), commands.CompanyStatus, "Funds, prestige, clock and next payroll"),
+            CommandSpec(
+                ("employee", "list"),
+                commands.ListEmployees,
+                "The team with salaries and skill rates" if rates_visible else "The team with tiers and salaries",
+            ),
+            CommandSpec(
+                ("market", "browse"),
+                commands.BrowseMarket,
+                "Tasks on offer",
+                (*browse, by_prestige) if browse_scope == "all" else browse,
+            ),
+            CommandSpec(("task", "list"), commands.ListTasks, "Accepted tasks", (status,)),
+            CommandSpec(("task", "inspect"), commands.InspectTask, "One task in full", (task,)),
+            CommandSpec(("task", "accept"), commands.AcceptTask, "Take a task from the market", (task,)),
+            CommandSpec(
+                ("task", "assign"),
+                commands.AssignTask,
+                "Put employees on a task",
+                (task, employees, by_id) if by_employee_id else (task, employees),
+                one_of=(employees.name, by_id.name) if by_employee_id else (),
+            ),
+            CommandSpec(("task", "dispatch"), commands.DispatchTask, "Start work on a planned task", (task,)),
+            CommandSpec(("task", "cancel"), commands.CancelTask, "Give up a task", (task, reason)),
+            CommandSpec(("client", "list"), commands.ListClients, "Clients with trust and specialties"),
+            CommandSpec(("client", "history"), commands.ClientHistory, "Tasks done and failed for each client"),
+            CommandSpec(("finance", "ledger"), commands.FinanceLedger, "Bookings", ledger),
+            CommandSpec(("report", "monthly"), commands.ReportMonthly, "Revenue, cost and funds by month", months),
+            CommandSpec(("sim", "resume"), commands.Resume, "Let time pass until the next event"),
+            CommandSpec(("scratchpad", "read"), commands.ReadScratchpad, "The notes"),
+            CommandSpec(("scratchpad", "write"), commands.WriteScratchpad, "Replace the notes", (content,)),
+            CommandSpec(("scratchpad", "append"), commands.AppendScratchpad, "Add to the notes", (content,)),
+            CommandSpec(("scratchpad", "clear"), commands.ClearScratchpad, "Empty the notes"),
+        )
+    )
+    return grammar if has_clients else grammar.without_command("client")
 
 
 def grammar_for(world: WorldConfig) -> Grammar:
@@ -420,27 +325,8 @@ def grammar_for(world: WorldConfig) -> Grammar:
             ``--required-prestige-lte``, ``assign_by_employee_id`` ``--employee-id``; hidden skills change a summary.
     """
     # Every turn asks: a key of four plain values, since to hash all settings would take longer than the turn.
-    return _grammar(world.command_rules)
+    return _grammar(*world.command_rules)
 
 
-@cache
-def _grammar(command_rules: tuple[bool, bool, str, bool]) -> Grammar:
-    has_clients, rates_visible, browse_scope, by_employee_id = command_rules
-    grammar = DEFAULT_GRAMMAR
-    if not has_clients:
-        grammar = grammar.without_command("client")
-    if not rates_visible:
-        (listing,) = grammar.find(("employee", "list"))
-        grammar = grammar.with_command(attrs.evolve(listing, summary="The team with tiers and salaries"))
-    if browse_scope == "all":
-        (browse,) = grammar.find(("market", "browse"))
-        grammar = grammar.with_command(attrs.evolve(browse, options=(*browse.options, _BY_PRESTIGE)))
-    return _with_employee_id(grammar) if by_employee_id else grammar
-
-
-def _with_employee_id(grammar: Grammar) -> Grammar:
-    """Return a grammar in which ``task assign`` takes many names or one."""
-    (assign,) = grammar.find(("task", "assign"))
-    task, employees = assign.options
-    either = (task, attrs.evolve(employees, required=False), _BY_ID)
-    return grammar.with_command(attrs.evolve(assign, options=either, one_of=(employees.name, _BY_ID.name)))
+DEFAULT_GRAMMAR: Final = _grammar(True, True, "acceptable", False)  # noqa: FBT003 -- as above
+"""The commands of the usual rules."""

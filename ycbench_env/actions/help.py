@@ -1,8 +1,6 @@
 """Help for the agent and the lists of commands in prompt and docs, all made from the table."""
 
-from collections.abc import Iterable
-
-from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, CommandSpec, Grammar
+from ycbench_env.actions.grammar import DEFAULT_GRAMMAR, Grammar
 
 _HOW = (
     "A command is two words, then its options as --name value or --name=value in any order; [ ] marks what may be left "
@@ -17,22 +15,25 @@ def command_list(grammar: Grammar = DEFAULT_GRAMMAR) -> str:
 
 
 def help_text(topic: tuple[str, ...], grammar: Grammar = DEFAULT_GRAMMAR) -> str:
-    """Return the answer to ``--help``.
-
-    Args:
-        topic: The words before it: (), ("task",) or ("task", "accept").
-        grammar: The table of commands.
+    """Return the answer to ``--help`` behind (), ("task",) or ("task", "accept").
 
     Raises:
         ValueError: No command begins with these words; the message lists what does.
     """
-    found = grammar.find(topic) if len(topic) <= 2 else ()  # noqa: PLR2004 -- a command has two words
-    if not found:
-        message = f"no help on {' '.join(topic)!r}; there is help on {', '.join(grammar.entries)}"
-        raise ValueError(message)
-    if len(topic) == 2:  # noqa: PLR2004
-        return _describe(found[0])
-    return "\n".join((*_aligned((spec.usage, spec.summary) for spec in found), "", _HOW))
+    found = grammar.find(topic)
+    match topic:
+        case _ if not found:
+            message = f"no help on {' '.join(topic)!r}; there is help on {', '.join(grammar.entries)}"
+            raise ValueError(message)
+        case _, _:
+            (spec,) = found
+            first, last = [f"{spec.name}: {spec.summary}", f"Usage: {spec.usage}"], []
+            rows = [(f"  {option.usage}", f"{option.help} ({option.kind.expected})") for option in spec.options]
+        case _:
+            first, last = [], ["", _HOW]
+            rows = [(spec.usage, spec.summary) for spec in found]
+    width = max((len(left) for left, _ in rows), default=0)
+    return "\n".join([*first, *(f"{left:<{width}}  {right}" for left, right in rows), *last])
 
 
 def command_table(grammar: Grammar = DEFAULT_GRAMMAR) -> str:
@@ -45,16 +46,3 @@ def command_table(grammar: Grammar = DEFAULT_GRAMMAR) -> str:
             need = "yes" if option.required else "one of these" if option.name in spec.one_of else ""
             lines.append(f"| `{spec.name}` | `{option.usage}` | {option.kind.expected} | {need} |")
     return "\n".join(lines)
-
-
-def _describe(spec: CommandSpec) -> str:
-    lines = [f"{spec.name}: {spec.summary}", f"Usage: {spec.usage}"]
-    lines += _aligned((f"  {option.usage}", f"{option.help} ({option.kind.expected})") for option in spec.options)
-    return "\n".join(lines)
-
-
-def _aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return two columns as lines."""
-    table = list(rows)
-    width = max((len(left) for left, _ in table), default=0)
-    return [f"{left:<{width}}  {right}" for left, right in table]

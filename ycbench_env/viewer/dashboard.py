@@ -1,7 +1,7 @@
 """The company at a glance, for pictures: only what an agent could look up by commands, in figures and words."""
 
 import datetime as dt
-from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate
 from typing import Final
 
@@ -15,9 +15,8 @@ from ycbench_env.units import CENTS_PER_DOLLAR, EPOCH
 from ycbench_env.vocabulary import DOMAINS
 
 _NAME_LENGTH: Final = 60
-_OPEN: Final = ("active", "planned")
 _LONG_RUNWAY: Final = 1000  # months; beyond it figures would only take room
-_SUFFIXES: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"))
+_SUFFIXES: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"), (1, ""))
 _LARGE: Final = 1000  # where %g would turn to powers of ten
 _ENDINGS: Final = {"bankruptcy": "Bankrupt", "horizon_end": "Horizon reached", "max_turns": "Turn limit reached"}
 
@@ -88,13 +87,8 @@ class Dashboard:
     @property
     def open_tasks(self) -> list[TaskLine]:
         """Tasks still to be done: active before planned, each by deadline."""
-        unfinished = [task for task in self.tasks if task.status in _OPEN]
-        return sorted(unfinished, key=lambda task: (task.status != "active", task.deadline_us))
-
-    @property
-    def done_tasks(self) -> list[TaskLine]:
-        """Tasks that are over, succeeded or not, the one accepted last first."""
-        return [task for task in self.tasks if task.status not in _OPEN]
+        unfinished = [task for task in self.tasks if task.status in {"active", "planned"}]
+        return sorted(unfinished, key=lambda task: (task.status, task.deadline_us))
 
     def count(self, status: str) -> int:
         """Return how many own tasks have a status."""
@@ -113,28 +107,14 @@ class Dashboard:
         """Why the episode is over in words, None while it goes on."""
         return None if self.end_reason is None else _ENDINGS[self.end_reason]
 
-    def funds_samples(self, count: int) -> list[int | None]:
-        """Return the funds in cents at the end of each of ``count`` equal parts of the horizon, None in the future.
-
-        The part that is going on has the funds of now.
-        """
-        times = [time_us for time_us, _ in self.funds_history]
-        span = self.horizon_us - self.start_us
-        samples: list[int | None] = []
-        for part in range(count):
-            begin, end = (self.start_us + span * place // count for place in (part, part + 1))
-            place = bisect_right(times, end) - 1
-            samples.append(self.funds_history[place][1] if begin <= self.now_us else None)
-        return samples
-
 
 def dashboard(state: State) -> Dashboard:
     """Return the company at a glance; names are printable, on one line and not long."""
-    world = state.config.world
     booked = sum([entry.amount_cents for entry in state.ledger])
     funds = accumulate([entry.amount_cents for entry in state.ledger], initial=state.funds_cents - booked)
-    active = [member.employee for task in state.tasks if task.status == "active" for member in task.team]
     times = [state.calendar.start_us, *(entry.time_us for entry in state.ledger)]
+    active = Counter(member.employee for task in state.tasks if task.status == "active" for member in task.team)
+    outcomes = Counter((task.offer.client_name, task.status) for task in state.tasks)
     return Dashboard(
         company_name=_name(state.config.sim.company_name) or "(unnamed company)",
         turn=state.turns_played + 1,
@@ -148,47 +128,36 @@ def dashboard(state: State) -> Dashboard:
         monthly_payroll_cents=state.monthly_payroll_cents,
         runway_months=state.runway_months,
         prestige={name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
-        prestige_max=world.prestige_max,
-        trust_max=world.trust_max,
-        tasks=_task_lines(state),
-        clients=_client_lines(state),
-        employees=tuple(
-            EmployeeLine(one.name, one.tier, one.salary_cents, active.count(one.number)) for one in state.employees
+        prestige_max=state.config.world.prestige_max,
+        trust_max=state.config.world.trust_max,
+        tasks=tuple(
+            TaskLine(
+                task_id=task.task_id,
+                client_name=None if task.offer.client_name is None else _name(task.offer.client_name),
+                status=task.status,
+                domains=tuple(DOMAINS[domain] for domain in sorted(task.offer.domains)),
+                progress_pct=percent(sum(task.done_e4), sum(task.required_e4)),
+                deadline_us=task.deadline_us,
+                reward_cents=task.offer.reward_cents,
+                team=tuple(f"Emp_{member.employee}" for member in task.team),
+            )
+            for task in reversed(state.tasks)
         ),
-        end_reason=state.end_reason,
-    )
-
-
-def _task_lines(state: State) -> tuple[TaskLine, ...]:
-    return tuple(
-        TaskLine(
-            task_id=task.task_id,
-            client_name=None if task.offer.client_name is None else _name(task.offer.client_name),
-            status=task.status,
-            domains=tuple(DOMAINS[domain] for domain in sorted(task.offer.domains)),
-            progress_pct=percent(sum(task.done_e4), sum(task.required_e4)),
-            deadline_us=task.deadline_us,
-            reward_cents=task.offer.reward_cents,
-            team=tuple(f"Emp_{member.employee}" for member in task.team),
-        )
-        for task in reversed(state.tasks)
-    )
-
-
-def _client_lines(state: State) -> tuple[ClientLine, ...]:
-    lines: list[ClientLine] = []
-    for client in sorted(state.clients, key=lambda one: one.name):
-        statuses = [task.status for task in state.tasks if task.offer.client_name == client.name]
-        lines.append(
+        clients=tuple(
             ClientLine(
                 name=_name(client.name),
                 tier=client.tier,
                 trust=level(client.trust_milli),
-                succeeded=statuses.count("completed_success"),
-                failed=statuses.count("completed_fail"),
+                succeeded=outcomes[client.name, "completed_success"],
+                failed=outcomes[client.name, "completed_fail"],
             )
-        )
-    return tuple(lines)
+            for client in sorted(state.clients, key=lambda one: one.name)
+        ),
+        employees=tuple(
+            EmployeeLine(one.name, one.tier, one.salary_cents, active[one.number]) for one in state.employees
+        ),
+        end_reason=state.end_reason,
+    )
 
 
 def _name(text: str) -> str:
@@ -206,7 +175,7 @@ def whole_dollars(cents: int) -> str:
 def short_dollars(cents: float) -> str:
     """Return an amount with 3 digits at most behind the sign: $950, $12.5K, $1.25M."""
     amount = float(f"{abs(cents) / CENTS_PER_DOLLAR:.3g}")  # rounded first, or 999,999 would become 1e+03K
-    size, suffix = next((one for one in _SUFFIXES if amount >= one[0]), (1, ""))
+    size, suffix = next((one for one in _SUFFIXES if amount >= one[0]), _SUFFIXES[-1])
     figure = f"{amount / size:,.0f}" if amount >= _LARGE * size else f"{amount / size:.3g}"
     return f"{'-' if cents < 0 else ''}${figure}{suffix}"
 

@@ -101,7 +101,7 @@ def _draw_tasks(axes: Axes, board: Dashboard) -> None:
     notes: list[str] = []
     shares: list[float] = []
     colours: list[str] = []
-    for task in [*tasks, *board.done_tasks][:_MOST_TASKS]:
+    for task in [*tasks, *(task for task in board.tasks if task.status in _DONE)][:_MOST_TASKS]:
         late = board.now_us > task.deadline_us
         colour, word = _DONE.get(task.status, (_RED if late else _BLUE, time_left(task.deadline_us, board.now_us)))
         client = "" if task.client_name is None else f", {task.client_name}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import attrs
 import gymnasium as gym
@@ -11,11 +11,11 @@ from gymnasium.utils import RecordConstructorArgs
 
 from ycbench_env.errors import ConfigError
 from ycbench_env.observation import MAX_TEXT_LENGTH, cut_text
-from ycbench_env.observation.info import MAX_COMMAND_ECHO, Info
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
 from ycbench_env.spaces import UnicodeText
 from ycbench_env.text import to_json
 from ycbench_env.wrappers.scratchpad_memory import notes_section
-from ycbench_env.wrappers.text_observation import checked_spaces, text_length
+from ycbench_env.wrappers.text_observation import spaces_with_text
 
 T = TypeVar("T")
 
@@ -25,12 +25,7 @@ DEFAULT_KEEP_TURNS: Final = 20
 
 @attrs.frozen
 class Window(Generic[T]):
-    """The turns that stay.
-
-    Args:
-        turns: The last whole turns, oldest first.
-        dropped: How many earlier ones are gone.
-    """
+    """The last whole turns, oldest first, and how many earlier ones are gone."""
 
     turns: tuple[T, ...]
     dropped: int
@@ -100,44 +95,23 @@ _ROOM_FOR_MARKER: Final = 64  # for the line that counts the turns that are gone
 _ANSWER_SIGN: Final = "\n> "  # begins the first answer in the text of an observation
 
 
-@attrs.frozen
-class TurnText:
+class _TurnText(NamedTuple):
     """A turn as the window shows it, and how many tokens that has."""
 
     text: str
     tokens: int
 
 
-def turn_text(number: int, info: Info) -> str:
-    """Return a turn as the window shows it: its number, each command and its answer, and a forced advance.
-
-    Args:
-        number: Number of the turn, from 1.
-        info: What ``step`` returned.
-
-    Returns:
-        At most MAX_TURN_LENGTH characters; commands are cut as in the observation (``MAX_COMMAND_ECHO``).
-    """
+def _turn_text(number: int, info: dict[str, Any]) -> str:
+    """Return a turn as the window shows it: its number, each command and its answer, and a forced advance."""
     lines = [f"Turn {number}:"]
     for result in info["results"]:
-        lines.extend((f"> {cut_text(result['command'], MAX_COMMAND_ECHO)}", to_json(result["output"])))
+        lines += f"> {cut_text(result['command'], MAX_COMMAND_ECHO)}", to_json(result["output"])
     if not info["results"]:
         lines.append("(no command)")
     if info["forced_advance"]:  # no answer contains it, and the status does for one turn only
         lines.append(f"Time was moved on by itself: {to_json(list(info['events']))}")
     return cut_text("\n".join(lines), MAX_TURN_LENGTH)
-
-
-def status_text(text: str) -> str:
-    """Return the text of an observation (without notes) without the answers: the status and what happened."""
-    return text.partition(_ANSWER_SIGN)[0]  # nothing before the answers holds a line break of somebody else's
-
-
-def window_text(view: Window[TurnText]) -> str:
-    """Return the window as an observation shows it: the marker, if turns are gone, then the turns."""
-    lines = [turn.text for turn in view.turns]
-    marker = gone_marker(view.dropped)
-    return "\n".join([marker, *lines] if marker else lines)
 
 
 class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -169,27 +143,26 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         Raises:
             ConfigError: A limit is no whole number from 0, there is a window already, or the observation is no dict.
         """
-        counter = estimate_tokens if count_tokens is None else count_tokens
-        window((), keep_turns=keep_turns, token_budget=token_budget, count_tokens=counter)  # refuses what is no limit
+        self._count_tokens = estimate_tokens if count_tokens is None else count_tokens
+        window((), keep_turns=keep_turns, token_budget=token_budget, count_tokens=self._count_tokens)  # checks both
         RecordConstructorArgs.__init__(
             self, _disable_deepcopy=True, keep_turns=keep_turns, token_budget=token_budget, count_tokens=count_tokens
         )
         gym.Wrapper.__init__(self, env)
-        spaces = checked_spaces(env, "ContextTruncation")
+        spaces, text_length = spaces_with_text(env, "ContextTruncation")
         if "window" in spaces:
             msg = "this environment has a window already; wrap it in ContextTruncation once"
             raise ConfigError(msg)
         self._keep_turns = keep_turns
         self._token_budget = token_budget
-        self._count_tokens = counter
-        self._view = Window[TurnText](turns=(), dropped=0)
+        self._view = Window[_TurnText](turns=(), dropped=0)
         self._turn = 0  # the one to be played next, where that is known
         self._room = MAX_WINDOW_LENGTH  # characters for the turns, line ends included
         if keep_turns is not None:
             self._room = min(keep_turns * (MAX_TURN_LENGTH + 1), MAX_WINDOW_LENGTH)
         length = _ROOM_FOR_MARKER + self._room
         spaces["window"] = UnicodeText(length)
-        spaces["text"] = UnicodeText(length + text_length(spaces))
+        spaces["text"] = UnicodeText(length + text_length)
         self.observation_space = gym.spaces.Dict(spaces)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -202,21 +175,12 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def step(self, action: str | Sequence[str]) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Play one turn; see YCBenchEnv.step."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        number = self._played(int(observation["turn"]))
-        self._view = self._moved_on(turn_text(number, cast("Info", info)))
-        return self._truncated(observation), reward, terminated, truncated, info
-
-    def _played(self, following: int) -> int:
-        """Return the number of the turn just played; after the end of an episode the count stands still."""
-        played = following if following == self._turn else following - 1
+        following = int(observation["turn"])
+        text = _turn_text(following - (following != self._turn), info)  # after an episode's end the count stands still
         self._turn = following
-        return played
-
-    def _moved_on(self, text: str) -> Window[TurnText]:
-        """Return the window with one more turn; what is gone once never returns."""
         tokens = 0 if self._token_budget is None else self._count_tokens(text)
         view = window(
-            (*self._view.turns, TurnText(text, tokens)),
+            (*self._view.turns, _TurnText(text, tokens)),
             keep_turns=self._keep_turns,
             token_budget=self._token_budget,
             count_tokens=lambda turn: turn.tokens,
@@ -224,12 +188,17 @@ class ContextTruncation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         fitting = window(
             view.turns, keep_turns=None, token_budget=self._room, count_tokens=lambda turn: len(turn.text) + 1
         )
-        return Window(turns=fitting.turns, dropped=self._view.dropped + view.dropped + fitting.dropped)
-
-    def _truncated(self, observation: Mapping[str, Any]) -> dict[str, Any]:
-        shown = window_text(self._view)
+        # What is gone once never returns.
+        self._view = Window(fitting.turns, self._view.dropped + view.dropped + fitting.dropped)
+        marker = gone_marker(self._view.dropped)
+        shown = "\n".join([*([marker] if marker else []), *(turn.text for turn in self._view.turns)])
         notes = notes_section(observation.get("notes", ""))
-        status = status_text(observation["text"].removesuffix(notes))
-        text = f"{shown}\n{status}{notes}"
-        results = observation["results"] if self._view.turns else "[]"
-        return {**observation, "results": results, "text": text, "window": shown}
+        # Of the text without notes: nothing before the answers holds a line break of somebody else's.
+        status = observation["text"].removesuffix(notes).partition(_ANSWER_SIGN)[0]
+        observation = {
+            **observation,
+            "results": observation["results"] if self._view.turns else "[]",
+            "text": f"{shown}\n{status}{notes}",
+            "window": shown,
+        }
+        return observation, reward, terminated, truncated, info

@@ -14,25 +14,12 @@ from ycbench_env.spaces import UnicodeText
 from ycbench_env.text import JsonObject
 from ycbench_env.turn import MemoryCommand
 from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
-from ycbench_env.wrappers.text_observation import checked_spaces, text_length
+from ycbench_env.wrappers.text_observation import spaces_with_text
 
 DEFAULT_MAX_LENGTH: Final = 32_768
 """Longest notes by default, in characters."""
 
 _HEADING: Final = "\nScratchpad:\n"
-
-
-def edited_notes(notes: str, command: MemoryCommand) -> str:
-    """Return the notes after a command; ``append`` adds a line."""
-    match command:
-        case ReadScratchpad():
-            return notes
-        case WriteScratchpad():
-            return command.content
-        case AppendScratchpad():
-            return f"{notes}\n{command.content}" if notes else command.content
-        case ClearScratchpad():
-            return ""
 
 
 def notes_section(notes: str) -> str:
@@ -42,19 +29,22 @@ def notes_section(notes: str) -> str:
 
 @attrs.define
 class Scratchpad:
-    """Notes and their limit; answers the scratchpad's commands in their place within a turn.
-
-    Args:
-        max_length: Longest notes, in characters.
-        notes: The notes as they stand.
-    """
+    """Notes of at most ``max_length`` characters; answers the scratchpad's commands in their place within a turn."""
 
     max_length: int
     notes: str = ""
 
     def answer(self, command: MemoryCommand) -> JsonObject:
         """Carry a command out; one that would make the notes too long is refused and changes nothing."""
-        notes = edited_notes(self.notes, command)
+        match command:
+            case ReadScratchpad():
+                notes = self.notes
+            case WriteScratchpad():
+                notes = command.content
+            case AppendScratchpad():
+                notes = f"{self.notes}\n{command.content}" if self.notes else command.content
+            case ClearScratchpad():
+                notes = ""
         if len(notes) > self.max_length:
             msg = (
                 f"notes would be {len(notes)} characters long, at most {self.max_length} are kept; nothing was changed"
@@ -89,12 +79,18 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             raise ConfigError(msg)
         RecordConstructorArgs.__init__(self, max_length=max_length)
         gym.Wrapper.__init__(self, env)
-        spaces = checked_spaces(env, "ScratchpadMemory")
+        spaces, text_length = spaces_with_text(env, "ScratchpadMemory")
         base: Any = env.unwrapped
-        self._pad = Scratchpad(max_length, _notes_to_take_over(base, max_length))
-        base.scratchpad = self._pad
+        pad = base.scratchpad or Scratchpad(max_length)
+        if base.scratchpad and not (base.scratchpad_is_free and isinstance(pad, Scratchpad)):
+            msg = "this environment has a scratchpad already; wrap it in ScratchpadMemory once"
+            raise ConfigError(msg)
+        if len(pad.notes) > max_length:
+            msg = f"max_length: got {max_length}, expected at least {len(pad.notes)}, the length of the clone's notes"
+            raise ConfigError(msg)
+        base.scratchpad = self._pad = Scratchpad(max_length, pad.notes)
         base.scratchpad_is_free = False
-        spaces["text"] = UnicodeText(text_length(spaces) + len(_HEADING) + max_length)
+        spaces["text"] = UnicodeText(text_length + len(_HEADING) + max_length)
         spaces["notes"] = UnicodeText(max_length)
         self.observation_space = gym.spaces.Dict(spaces)
 
@@ -104,11 +100,7 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return self._pad.notes
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start a new episode; notes are cleared unless ``options`` has ``keep_scratchpad``.
-
-        Raises:
-            ConfigError: ``keep_scratchpad`` is no bool.
-        """
+        """Start a new episode; notes are cleared unless ``options`` has a true ``keep_scratchpad``."""
         rest = dict(options or {})
         keep = rest.pop("keep_scratchpad", False)
         if not isinstance(keep, bool):
@@ -125,19 +117,4 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return self._with_notes(observation), reward, terminated, truncated, info
 
     def _with_notes(self, observation: dict[str, Any]) -> dict[str, Any]:
-        notes = self._pad.notes
-        return {**observation, "text": observation["text"] + notes_section(notes), "notes": notes}
-
-
-def _notes_to_take_over(base: Any, max_length: int) -> str:  # noqa: ANN401 -- gymnasium types it without our fields
-    """Return the notes of a clone's scratchpad; none where there is no scratchpad yet."""
-    if base.scratchpad is None:
-        return ""
-    if not (base.scratchpad_is_free and isinstance(base.scratchpad, Scratchpad)):
-        msg = "this environment has a scratchpad already; wrap it in ScratchpadMemory once"
-        raise ConfigError(msg)
-    notes = base.scratchpad.notes
-    if len(notes) > max_length:
-        msg = f"max_length: got {max_length}, expected at least {len(notes)}, since the clone has notes of that length"
-        raise ConfigError(msg)
-    return notes
+        return {**observation, "text": observation["text"] + notes_section(self.notes), "notes": self.notes}

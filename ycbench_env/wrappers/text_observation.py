@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 import gymnasium as gym
@@ -19,44 +18,28 @@ class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorAr
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
-        """Wrap an environment.
-
-        Args:
-            env: A YCBenchEnv, or one wrapped in anything that keeps its observation a dict.
-
-        Raises:
-            ConfigError: The observation is no dict with a text.
-        """
+        """Wrap a YCBenchEnv, or one wrapped in anything that keeps its observation a dict; ConfigError for others."""
         RecordConstructorArgs.__init__(self)
         gym.ObservationWrapper.__init__(self, env)
-        self.observation_space = checked_spaces(env, "TextObservation")["text"]
+        self.observation_space = spaces_with_text(env, "TextObservation")[0]["text"]
 
     def observation(self, observation: dict[str, Any]) -> str:
         """Return the text of an observation."""
         return observation["text"]
 
 
-def checked_spaces(env: gym.Env[Any, Any], wrapper: str) -> dict[str, gym.spaces.Space[Any]]:
-    """Return the spaces of an environment's observation by key.
-
-    Args:
-        env: The environment to wrap.
-        wrapper: Name of the wrapper, for the message.
+def spaces_with_text(env: gym.Env[Any, Any], wrapper: str) -> tuple[dict[str, gym.spaces.Space[Any]], int]:
+    """Return the spaces of an environment's observation by key, and how long its ``text`` may be, in characters.
 
     Raises:
-        ConfigError: The observation is no dict with a ``text``.
+        ConfigError: The observation is no dict with a ``text``; the message names the wrapper.
     """
     space: Any = env.observation_space
     spaces: dict[str, gym.spaces.Space[Any]] = dict(space.spaces) if isinstance(space, gym.spaces.Dict) else {}
     if isinstance(spaces.get("text"), UnicodeText):
-        return spaces
+        return spaces, cast("UnicodeText", spaces["text"]).max_length
     msg = (
         f"{wrapper}: got an environment with the observation space {space}, expected that of YCBenchEnv, a dict with a "
         f"text; TextObservation goes around {wrapper}, not inside"
     )
     raise ConfigError(msg)
-
-
-def text_length(spaces: Mapping[str, gym.spaces.Space[Any]]) -> int:
-    """Return how long the ``text`` of an observation may be, in characters."""
-    return cast("UnicodeText", spaces["text"]).max_length

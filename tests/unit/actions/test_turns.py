@@ -237,40 +237,21 @@ def test_an_unbalanced_quote_in_a_fence_leaves_the_commands_before_it() -> None:
 def test_a_turn_of_too_many_words_is_refused_as_a_whole_and_a_long_one_is_not() -> None:
     half = "sim resume\n" * (MAX_WORDS // 6)
     assert len(parse_turn(half)) == MAX_WORDS // 6
-    for action in ("a " * (MAX_WORDS + 1), half * 3, [half] * 3, "&&" * (MAX_WORDS + 1)):
+    for action in ("a " * (MAX_WORDS + 1), [half] * 3, "a;" * (MAX_WORDS // 2 + 1)):
         assert "100,000" in the_error(action)
 
 
-PIECES = (
-    *(
-        "a ",
-        "'a',",
-        "'",
-        '"',
-        "\\",
-        "\\\n",
-        "\n",
-        ";",
-        "&&",
-        "x",
-        "`",
-        "#\n",
-        "|",
-        "$(",
-        "```\n",
-        "\u201c",
-        "\u2014",
-        "a'b\n",
-    ),
-    *("a'b'", '"a"b', "task list --a ", "\u201ca\u201d,", "sim resume\n'a','b'c\n", "--help ", "=", ",", "$ ", "\r"),
-)
+PIECES = [
+    *("a ", "'a',", "'", '"', "\\", "\\\n", "\n", ";", "&&", "x", "`", "#\n", "|", "$(", "```\n", "\u201c", "\u2014"),
+    *("a'b\n", "a'b'", '"a"b', "task list --a ", "\u201ca\u201d,", "sim resume\n'a','b'c\n", "--help ", "=", ",", "$ "),
+]
 
 
 @pytest.mark.parametrize("start", ["", "task assign --task-id T --employees ", "```\n`"])
 def test_long_texts_of_anything_are_read_in_linear_time(start: str) -> None:
     for piece in PIECES:
         took: list[float] = []
-        for length in (5_000, 40_000):
+        for length in (2_000, 16_000):
             text = start + piece * (length // len(piece))
             began = time.process_time()
             for end in ("", '"'):

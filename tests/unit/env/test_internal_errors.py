@@ -60,7 +60,7 @@ def test_an_internal_error_of_the_scratchpad_keeps_the_notes(monkeypatch: pytest
     env = ScratchpadMemory(YCBenchEnv())
     env.reset(seed=1)
     env.step("scratchpad write --content kept")
-    monkeypatch.setattr("ycbench_env.wrappers.scratchpad_memory.edited_notes", broken)
+    monkeypatch.setattr("ycbench_env.wrappers.scratchpad_memory.Scratchpad.answer", broken)
     observation, *_, info = env.step("scratchpad write --content lost")
     assert info["results"][0]["output"] == ANSWER
     assert observation["notes"] == "kept"

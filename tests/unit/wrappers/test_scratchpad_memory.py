@@ -1,7 +1,5 @@
 """ScratchpadMemory: notes are shown as they stand at the end of a turn (B28), through every wrapper."""
 
-# ruff: noqa: ANN401 -- answers are JSON of many shapes
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,9 +10,8 @@ from hypothesis import strategies as st
 
 from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.actions import format_command
-from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
+from ycbench_env.types.command import AppendScratchpad, WriteScratchpad
 from ycbench_env.wrappers import ScratchpadMemory
-from ycbench_env.wrappers.scratchpad_memory import edited_notes
 
 
 @pytest.fixture
@@ -86,19 +83,6 @@ def test_without_the_wrapper_the_answer_names_it() -> None:
     bare.reset(seed=1)
     results = bare.step("scratchpad read")[4]["results"]
     assert "ycbench_env.wrappers.ScratchpadMemory" in results[0]["output"]["error"]
-
-
-@pytest.mark.parametrize(
-    ("command", "notes"),
-    [
-        (ReadScratchpad(), "old"),
-        (WriteScratchpad("new"), "new"),
-        (AppendScratchpad("new"), "old\nnew"),
-        (ClearScratchpad(), ""),
-    ],
-)
-def test_edited_notes_is_a_pure_function(command: Any, notes: str) -> None:
-    assert edited_notes("old", command) == notes
 
 
 @given(st.text(max_size=60))

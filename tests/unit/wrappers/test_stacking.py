@@ -103,7 +103,7 @@ def test_notes_that_are_too_long_to_be_taken_over_are_refused() -> None:
     base: Any = ScratchpadMemory(YCBenchEnv()).unwrapped
     base.reset(seed=1)
     base.step("scratchpad write --content 12345")
-    with pytest.raises(ConfigError, match="max_length: got 4, expected at least 5, since the clone has notes"):
+    with pytest.raises(ConfigError, match="max_length: got 4, expected at least 5, the length of the clone"):
         ScratchpadMemory(base.clone(), max_length=4)
     assert ScratchpadMemory(base.clone(), max_length=5).notes == "12345"
 
