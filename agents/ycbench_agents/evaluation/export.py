@@ -176,7 +176,7 @@ def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
         msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
         warnings.warn(msg, RunWarning, stacklevel=3)
     to_go_cents = sum(turn.funds_delta_cents for turn in run.turns())
-    driver = Driver.of_run(run)
+    driver = Driver(run)
     if policy is not None:
         policy.reset(policy_seed(run.identity.seed))
     for turn in run.turns():

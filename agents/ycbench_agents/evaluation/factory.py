@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,8 +17,6 @@ from ycbench_agents.runs import Run, RunIdentity
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_env import load_config
 
-_HUMAN: Final = "human"
-_REPLAY: Final = "replay"
 _USUAL_KEY: Final = "OPENAI_API_KEY"
 _THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
 
@@ -35,7 +33,7 @@ def has_own_code(name: str, parameters: Mapping[str, object]) -> bool:
 
 def asks_a_person(name: str, parameters: Mapping[str, object]) -> bool:
     """Return whether a policy asks at the terminal."""
-    return _HUMAN in _inner(name, parameters)
+    return "human" in _inner(name, parameters)
 
 
 def waits_for_answers(policy: Policy) -> bool:
@@ -74,13 +72,13 @@ def model_player(
         "base_url": policy.base_url or base_url or os.environ.get("OPENAI_BASE_URL", "").strip(),
         "extra_headers": dict(headers or {}),
     }
-    given = {name: value for name, value in given.items() if value and name not in policy.parameters}
+    given = {name: value for name, value in given.items() if value} | policy.parameters
     place = f"policy {policy.label!r}"
-    if "model" not in {*policy.parameters, *given}:
+    if "model" not in given:
         msg = f"{place}: got no model, expected the name of one as its server knows it, like --model gpt-4.1-mini"
         raise SuiteError(msg)
     try:
-        settings = settings_for(preset.config, {**given, **policy.parameters})
+        settings = settings_for(preset.config, given)
         api_key(settings)  # a missing key is an error before anything is played
         one = LLMPolicy(settings, preset.config, load_prices(*policy.prices))
     except (ModelError, ValueError) as error:
@@ -101,14 +99,15 @@ def build_policy(identity: RunIdentity, headers: Mapping[str, str] | None = None
         FileError: Settings of a model cannot be used.
     """
     if identity.policy != LLM:
-        return make_policy(identity.policy, **_parameters(identity))
+        return make_policy(identity.policy, **parameters_of(identity))
     from ycbench_agents.llm.policy import LLMPolicy, recorded_settings  # noqa: PLC0415 -- slow to import
 
     settings, prices = recorded_settings(identity.settings, headers=headers)
     return LLMPolicy(settings, load_config(identity.config, environ={}), prices)
 
 
-def _parameters(identity: RunIdentity) -> JsonObject:
+def parameters_of(identity: RunIdentity) -> JsonObject:
+    """Return the recorded parameters of a scripted policy."""
     parameters = identity.settings.get("parameters", {})
     return parameters if isinstance(parameters, dict) else {}
 
@@ -118,29 +117,22 @@ def _parameters(identity: RunIdentity) -> JsonObject:
 
 @attrs.frozen
 class Trusted:
-    """What a person repeats when a record is gone on with: a record is data, and may come from anybody.
+    """What the operator repeats to resume a record: a record is data, and may come from anybody."""
 
-    Args:
-        policy: A policy whose code may run: a class of one's own, a mixture with one, or ``replay`` of a file.
-        base_url: Address of a server that a key may be sent to.
-        api_key_variable: Environment variable whose key may be sent, besides OPENAI_API_KEY.
-        headers: HTTP headers for the server; records hold their names only.
-    """
-
-    policy: str | None = None
-    base_url: str | None = None
-    api_key_variable: str | None = None
-    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
+    policy: str | None = None  # whose code may run: a class of one's own, a mixture with one, replay of a file
+    base_url: str | None = None  # server that a key may be sent to
+    api_key_variable: str | None = None  # whose key may be sent, besides OPENAI_API_KEY
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)  # records hold their names only
 
 
-def _foreign(identity: RunIdentity, trusted: Trusted) -> Sequence[str]:
-    """Return which code, server or file a record names that nobody has said to trust."""
-    name, parameters = identity.policy, _parameters(identity)
+def _foreign(identity: RunIdentity, trusted: Trusted) -> list[str]:
+    """Return which code, server or file a record names that is not trusted."""
+    name, parameters = identity.policy, parameters_of(identity)
     if name in {trusted.policy, LLM}:
-        return ()
-    inner = _inner(name, parameters)
-    found = [each for each in inner if ":" in each] + [each for each in inner[1:] if each in {LLM, _REPLAY}]
-    return [*found, _REPLAY] if name == _REPLAY and "path" in parameters else found
+        return []
+    first, *others = _inner(name, parameters)
+    found = [each for each in (first, *others) if ":" in each] + [each for each in others if each in {LLM, "replay"}]
+    return [*found, "replay"] if name == "replay" and "path" in parameters else found
 
 
 def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> None:
@@ -153,8 +145,8 @@ def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> Non
     """
     if foreign := _foreign(identity, trusted):
         msg = (
-            f"{place}: its policy {identity.policy!r} would run {' and '.join(foreign)}, which may be anything; say "
-            f"that you trust it with --policy {identity.policy}"
+            f"{place}: its policy {identity.policy!r} would run {' and '.join(foreign)}, which may be anything; "
+            f"--policy {identity.policy} trusts it"
         )
         raise PolicyError(msg)
     if identity.policy != LLM:
@@ -171,10 +163,7 @@ def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> Non
     if trusted.base_url != address and not is_openai(host):
         needed.append(f"--base-url {address}")
     if needed:
-        msg = (
-            f"{place}: the record says to send the key in {variable} to {host}; if that is what you want, say so: "
-            f"{' '.join(needed)}"
-        )
+        msg = f"{place}: would send the key in {variable} to {host}; {' '.join(needed)} trusts it"
         raise PolicyError(msg)
 
 

@@ -8,22 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.evaluation.suite import EpisodeKey, Suite
-from ycbench_agents.files import FileError, parse_json, read_record, structure, to_json, unstructure, write_record
+from ycbench_agents.files import structure, to_json, unstructure, write_record
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunOrigin, RunOutcome, RunWarning, find_run
-from ycbench_agents.runs.run import Tally, identity_differences, plain_json, version
+from ycbench_agents.runs.run import Tally, identity_differences, plain_json, read_object, run_errors, version
+from ycbench_agents.runs.store import explained
 from ycbench_env import MissingExtraError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ycbench_agents.evaluation.metrics import RunMetrics
-
 
 SUITE_FILE: Final = "suite.json"
 RESULTS_FILE: Final = "results.json"
@@ -36,61 +36,39 @@ EVALUATION_FORMAT: Final = 2
 EpisodeStatus: TypeAlias = Literal["finished", "failed", "missing"]
 """Of a planned episode: played to its end, ended by an error, or not played to its end yet."""
 
-_BANKRUPTCY: Final = "bankruptcy"
+_FRAME: Final = {
+    **dict.fromkeys(("policy", "preset", "seed"), "string"),
+    "repeat": "Int64",
+    **dict.fromkeys(("status", "reason", "ending"), "string"),
+    **dict.fromkeys(("final_funds_cents", "score_cents", "turns"), "Int64"),
+    "model": "string",
+}
+"""Columns of a frame before the metrics, with their types."""
+
+_T = TypeVar("_T")
 
 
 # ---------------------------------------------------------------- episodes
 
 
 @attrs.frozen
-class Failure:
-    """Why an episode failed.
-
-    Args:
-        error: Class of the error, like ``TurnError``, or ``TimeLimit``, ``MemoryLimit``, ``ProcessEnded``.
-        text: The error's text, on one line.
-    """
-
-    error: str
-    text: str = ""
-
-    def __str__(self) -> str:
-        """Return it for people to read."""
-        return f"{self.error}: {self.text}" if self.text else self.error
-
-
-@attrs.frozen
 class Player:
-    """Who plays a row of a suite under one configuration, as the records of its runs tell.
+    """Who plays a row of a suite under one configuration, as the records of its runs tell."""
 
-    Args:
-        policy: Label of the suite's policy.
-        preset: Label of the configuration.
-        settings: Its public settings.
-        model: Name of its model, None for a policy without.
-        deliberates: Whether it waits for answers from outside.
-    """
-
-    policy: str
-    preset: str
-    settings: JsonObject
+    policy: str  # label of the suite's policy
+    preset: str  # label of the configuration
+    settings: JsonObject  # its public settings
     model: str | None = None
-    deliberates: bool = False
+    deliberates: bool = False  # whether it waits for answers from outside
 
 
 @attrs.frozen
 class PlannedEpisode:
-    """An episode of a suite and the run that plays it.
-
-    Args:
-        key: Which episode.
-        identity: Identity of its run.
-        deliberates: Whether its policy waits for answers from outside.
-    """
+    """An episode of a suite and the run that plays it."""
 
     key: EpisodeKey
     identity: RunIdentity = attrs.field(repr=False)
-    deliberates: bool = False
+    deliberates: bool = False  # whether its policy waits for answers from outside
 
     @property
     def folder_name(self) -> str:
@@ -102,39 +80,33 @@ class PlannedEpisode:
 
 @attrs.frozen(slots=False)
 class Episode:
-    """A planned episode and what became of it.
-
-    Args:
-        key: Which episode.
-        status: finished, failed or missing.
-        reason: Why it failed; None otherwise.
-        run: Its run; None where there is none. A finished episode has a finished run.
-    """
+    """A planned episode and what became of it."""
 
     key: EpisodeKey
     status: EpisodeStatus
-    reason: str | None = None
-    run: Run | None = None
+    reason: str | None = None  # why it failed: class of the error, and its text
+    run: Run | None = None  # a finished episode has a finished run
+
+    @property
+    def outcome(self) -> RunOutcome | None:
+        """Outcome of its run; None where it is not finished."""
+        return self.run.outcome if self.status == "finished" and self.run is not None else None
 
     @property
     def is_bankrupt(self) -> bool:
         """Whether it is finished and the company went bankrupt."""
-        return self._outcome is not None and self._outcome.terminal_reason == _BANKRUPTCY
+        return self.outcome is not None and self.outcome.terminal_reason == "bankruptcy"
 
     @property
     def final_funds_cents(self) -> int | None:
         """Funds at the end, in cents, negative of a bankrupt company; None where it is not finished."""
-        return None if self._outcome is None else self._outcome.final_funds_cents
+        return None if self.outcome is None else self.outcome.final_funds_cents
 
     @property
     def score_cents(self) -> int | None:
         """Score in cents: final funds, at least 0; None where it is not finished."""
         funds = self.final_funds_cents
         return None if funds is None else max(0, funds)
-
-    @property
-    def _outcome(self) -> RunOutcome | None:
-        return self.run.outcome if self.status == "finished" and self.run is not None else None
 
     @functools.cached_property
     def metrics(self) -> RunMetrics | None:
@@ -153,25 +125,15 @@ class Episode:
 
 @attrs.frozen(slots=False)
 class Evaluation:
-    """An evaluation as it lies in its folder.
-
-    Args:
-        folder: The folder.
-        suite: What was to be played.
-        episodes: Every planned episode, in the order of the suite.
-        players: Who plays each policy under each configuration, as far as it was played.
-        version: Version of ycbench-env, which is part of every run's identity.
-        origin: Where the first command of this version began it.
-        overrides: Settings that options and environment variables decided: key, value and origin.
-    """
+    """An evaluation as it lies in its folder."""
 
     folder: Path
     suite: Suite
-    episodes: tuple[Episode, ...]
-    players: tuple[Player, ...]
-    version: str
-    origin: RunOrigin
-    overrides: tuple[JsonObject, ...] = ()
+    episodes: tuple[Episode, ...]  # every planned one, in the order of the suite
+    players: tuple[Player, ...]  # as far as rows were played
+    version: str  # of ycbench-env, which is part of every run's identity
+    origin: RunOrigin  # where the first command of this version began it
+    overrides: tuple[JsonObject, ...] = ()  # settings from options and variables: key, value and origin
 
     def model(self, policy: str, preset: str) -> str | None:
         """Return the name of the model that plays a row; None of one without, or that was not played."""
@@ -198,8 +160,13 @@ class Evaluation:
 
         rows: list[dict[str, object]] = []
         for episode in self.episodes:
-            metrics, episode = _measured(episode)  # noqa: PLW2901 -- one that cannot be measured has failed
-            outcome = episode.run.outcome if episode.status == "finished" and episode.run else None
+            try:
+                metrics = episode.metrics
+            except Exception as error:  # noqa: BLE001 -- a damaged turn may lead to anything; the others go on
+                reason = f"cannot be measured: {type(error).__name__}: {error}"
+                warnings.warn(f"{episode.key}: {reason}", RunWarning, stacklevel=2)
+                metrics, episode = None, attrs.evolve(episode, status="failed", reason=reason)  # noqa: PLW2901 -- as documented
+            outcome = episode.outcome
             row = {
                 **attrs.asdict(episode.key),
                 "status": episode.status,
@@ -211,24 +178,8 @@ class Evaluation:
                 "model": self.model(episode.key.policy, episode.key.preset),
             }
             rows.append({**({} if metrics is None else metrics_row(metrics)), **row})
-        dtypes = {
-            **dict.fromkeys(("policy", "preset", "seed", "status", "reason", "ending", "model"), "string"),
-            **dict.fromkeys(("repeat", "final_funds_cents", "score_cents", "turns"), "Int64"),
-        }
-        columns = ["policy", "preset", "seed", "repeat", "status", "reason", "ending", "final_funds_cents"]
-        columns += ["score_cents", "turns", "model"]
-        of_metrics = {name: kind for name, kind in metrics_dtypes().items() if name not in columns}
-        return pd.DataFrame(rows, columns=[*columns, *of_metrics]).astype({**of_metrics, **dtypes})
-
-
-def _measured(episode: Episode) -> tuple[RunMetrics | None, Episode]:
-    """Return the metrics of an episode, and the episode, failed where it cannot be measured."""
-    try:
-        return episode.metrics, episode
-    except Exception as error:  # noqa: BLE001 -- a damaged turn may lead to anything; the others go on
-        reason = f"cannot be measured: {type(error).__name__}: {error}"
-        warnings.warn(f"{episode.key}: {reason}", RunWarning, stacklevel=3)
-        return None, attrs.evolve(episode, status="failed", reason=reason)
+        dtypes: dict[str, Any] = {**_FRAME, **{k: v for k, v in metrics_dtypes().items() if k not in _FRAME}}
+        return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
 # ---------------------------------------------------------------- files
@@ -236,10 +187,11 @@ def _measured(episode: Episode) -> tuple[RunMetrics | None, Episode]:
 
 @attrs.frozen
 class _EvaluationFile:
-    """suite.json without its format."""
+    """Content of suite.json."""
 
+    format: int
     digest: str
-    suite: JsonObject
+    suite: Suite
     players: tuple[Player, ...]
     version: str
     origin: RunOrigin
@@ -248,8 +200,6 @@ class _EvaluationFile:
 
 @attrs.frozen
 class _FailureRow:
-    """An entry of failures.json."""
-
     policy: str
     preset: str
     seed: str
@@ -258,26 +208,33 @@ class _FailureRow:
     text: str
 
 
-def _read(path: Path) -> JsonObject | None:
-    """Return the object in a file of an evaluation without its format, None where there is no such file.
+@attrs.frozen
+class _FailuresFile:
+    """Content of failures.json."""
 
-    Raises:
-        RunError: It cannot be read, or is of another format.
-    """
+    format: int
+    failures: tuple[_FailureRow, ...] = ()
+
+
+@attrs.frozen
+class _SeedsFile:
+    """Content of seeds.json."""
+
+    format: int
+    seeds: tuple[int, ...] = ()
+
+
+def _read(path: Path, kind: type[_T]) -> _T | None:
+    """Return the content of a file of an evaluation, None where there is no such file."""
     try:
-        values = parse_json(read_record(path), path)
-    except (FileNotFoundError, NotADirectoryError):
+        with run_errors():
+            return structure(read_object(path, (EVALUATION_FORMAT,), "play the suite into another folder"), kind, path)
+    except FileNotFoundError:
         return None
-    except FileError as error:
-        raise RunError(str(error)) from None
-    found = values.get("format") if isinstance(values, dict) else None
-    if not isinstance(values, dict) or found != EVALUATION_FORMAT:
-        by = " (ycbench-env 0.1.0 before this change wrote it)" if found == 1 else ""
-        msg = (
-            f"{path}: got format {found!r}{by}, expected {EVALUATION_FORMAT}; play the suite again into another folder"
-        )
-        raise RunError(msg)
-    return {key: value for key, value in values.items() if key != "format"}
+
+
+def _write(path: Path, content: attrs.AttrsInstance) -> None:
+    write_record(path, to_json(unstructure(content), indent=2) + "\n")
 
 
 def planned_episodes(suite: Suite, players: Iterable[Player], of_version: str) -> tuple[PlannedEpisode, ...]:
@@ -285,13 +242,13 @@ def planned_episodes(suite: Suite, players: Iterable[Player], of_version: str) -
     who = {(player.policy, player.preset): player for player in players}
     names = {policy.label: policy.name for policy in suite.policies}
     configs = {
-        preset.label: (plain_json(preset.config.to_dict(), "config"), preset.config.digest())
+        preset.label: (cast("JsonObject", plain_json(preset.config.to_dict(), "config")), preset.config.digest())
         for preset in suite.presets
     }
     planned: list[PlannedEpisode] = []
     for key in suite.episodes():
         player, seed, (config, digest) = who.get((key.policy, key.preset)), suite.seed_of(key.seed), configs[key.preset]
-        if player is not None and seed is not None and isinstance(config, dict):
+        if player is not None and seed is not None:
             identity = RunIdentity(
                 version=of_version,
                 config=config,
@@ -310,38 +267,33 @@ def read_evaluation(folder: Path | str) -> Evaluation:
     """Return the evaluation in a folder: every planned episode and what became of it.
 
     Raises:
-        RunError: There is none, or a file of it is damaged or of another format.
+        RunError: There is none, or a file of it is damaged.
+        RunMismatchError: A file of it is of another format.
     """
     folder = Path(folder)
-    path = folder / SUITE_FILE
-    values = _read(path)
-    if values is None:
+    file = _read(folder / SUITE_FILE, _EvaluationFile)
+    if file is None:
         msg = f"{folder}: there is no {SUITE_FILE}; expected the folder of an evaluation"
         raise RunError(msg)
-    try:
-        file = structure(values, _EvaluationFile, path)
-        suite = Suite.from_dict(file.suite, path, _read_seeds(folder))
-    except FileError as error:
-        raise RunError(str(error)) from None
-    failures = read_failures(folder)
+    seeds = _read(folder / SEEDS_FILE, _SeedsFile)
+    suite = attrs.evolve(file.suite, secret_seeds=() if seeds is None else seeds.seeds)
+    rows = _read(folder / FAILURES_FILE, _FailuresFile)
+    failures = {
+        EpisodeKey(row.policy, row.preset, row.seed, row.repeat): f"{row.error}: {row.text}" if row.text else row.error
+        for row in (() if rows is None else rows.failures)
+    }
     planned = {each.key: each for each in planned_episodes(suite, file.players, file.version)}
-    episodes = tuple(_episode(folder, key, planned.get(key), failures.get(key)) for key in suite.episodes())
+    episodes = tuple(
+        episode_of(key, run_of(folder, planned[key]) if key in planned else None, failures.get(key))
+        for key in suite.episodes()
+    )
     return Evaluation(folder, suite, episodes, file.players, file.version, file.origin, file.overrides)
 
 
-def _read_seeds(folder: Path) -> tuple[int, ...]:
-    values = _read(folder / SEEDS_FILE)
-    seeds = [] if values is None else values.get("seeds")
-    if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds):
-        msg = f"{folder / SEEDS_FILE}: expected a list of seeds; the file was changed"
-        raise RunError(msg)
-    return tuple(seed for seed in seeds if isinstance(seed, int))
-
-
-def _episode(folder: Path, key: EpisodeKey, planned: PlannedEpisode | None, failure: Failure | None) -> Episode:
-    run = None if planned is None else run_of(folder, planned)
+def episode_of(key: EpisodeKey, run: Run | None, failure: str | None) -> Episode:
+    """Return an episode that has failed for a reason, is finished, or is missing."""
     if failure is not None:
-        return Episode(key, "failed", str(failure), run)
+        return Episode(key, "failed", failure, run)
     return Episode(key, "finished" if run is not None and run.is_finished else "missing", None, run)
 
 
@@ -358,59 +310,31 @@ def run_of(folder: Path, planned: PlannedEpisode) -> Run | None:
 def write_evaluation(
     folder: Path, suite: Suite, players: Sequence[Player], origin: RunOrigin, overrides: Sequence[JsonObject]
 ) -> None:
-    """Write suite.json, and of a held-out suite seeds.json.
-
-    Raises:
-        FileError: The system refuses.
-    """
-    file = _EvaluationFile(suite.digest(), suite.to_dict(), tuple(players), version(), origin, tuple(overrides))
-    _write(folder / SUITE_FILE, unstructure(file))
+    """Write suite.json, and of a held-out suite seeds.json; FileError where the system refuses."""
+    file = _EvaluationFile(
+        EVALUATION_FORMAT, suite.digest(), suite, tuple(players), version(), origin, tuple(overrides)
+    )
+    _write(folder / SUITE_FILE, file)
     if suite.is_held_out:
-        _write(folder / SEEDS_FILE, {"seeds": [*suite.secret_seeds]})
+        _write(folder / SEEDS_FILE, _SeedsFile(EVALUATION_FORMAT, suite.secret_seeds))
 
 
-def _write(path: Path, values: Mapping[str, Json]) -> None:
-    write_record(path, to_json({"format": EVALUATION_FORMAT, **values}, indent=2) + "\n")
-
-
-def read_failures(folder: Path) -> dict[EpisodeKey, Failure]:
-    """Return why episodes failed; {} where there is no failures.json.
-
-    Raises:
-        RunError: It is damaged.
-    """
+def write_failures(folder: Path, failures: Mapping[EpisodeKey, str]) -> None:
+    """Replace failures.json; where nothing failed there is none."""
     path = folder / FAILURES_FILE
-    values = _read(path)
-    try:
-        rows = [] if values is None else structure(values.get("failures"), list[_FailureRow], path)
-    except FileError as error:
-        msg = f"{error}; remove it, and play the suite again: what failed is tried again"
-        raise RunError(msg) from None
-    return {EpisodeKey(r.policy, r.preset, r.seed, r.repeat): Failure(r.error, r.text) for r in rows}
-
-
-def write_failures(folder: Path, failures: Mapping[EpisodeKey, Failure]) -> None:
-    """Replace failures.json; where nothing failed there is none.
-
-    Raises:
-        FileError: The system refuses.
-    """
-    path = folder / FAILURES_FILE
-    if failures:
-        rows: list[Json] = [
-            {**attrs.asdict(key), **attrs.asdict(why)} for key, why in sorted(failures.items(), key=lambda row: row[0])
-        ]
-        _write(path, {"failures": rows})
-    else:
-        path.unlink(missing_ok=True)
+    if not failures:
+        with explained(path):
+            path.unlink(missing_ok=True)
+        return
+    rows: list[_FailureRow] = []
+    for key, reason in sorted(failures.items()):
+        error, _, text = reason.partition(": ")
+        rows.append(_FailureRow(**attrs.asdict(key), error=error, text=text))
+    _write(path, _FailuresFile(EVALUATION_FORMAT, tuple(rows)))
 
 
 def write_results(evaluation: Evaluation) -> None:
-    """Write results.json.
-
-    Raises:
-        FileError: The system refuses.
-    """
+    """Write results.json; FileError where the system refuses."""
     write_record(evaluation.folder / RESULTS_FILE, to_json(results_document(evaluation), indent=2) + "\n")
 
 
@@ -422,33 +346,19 @@ class LeaderboardRow:
     """A policy under one configuration.
 
     A score is the mean over seeds, of the mean over repeats, of the final funds, where a bankrupt company counts 0.
-
-    Args:
-        policy: Label of the policy.
-        preset: Label of the configuration.
-        planned: Episodes that the suite has.
-        finished: Those played to their end.
-        failed: Those ended by an error.
-        missing: Those not played to their end yet.
-        bankrupt: Finished ones whose company went bankrupt.
-        score_cents: Score over the finished ones, to the cent (half to even); None where nothing is finished.
-        score_failed_as_zero_cents: Score where failed episodes count 0 too; None where none is finished or failed.
-        final_funds_cents: Mean of the raw final funds of the finished ones, debts included.
-        survived: Finished ones that did not go bankrupt; a failed one did not survive.
-        model: Name of the model that plays it; None of a policy without.
     """
 
     policy: str
     preset: str
-    planned: int
+    planned: int  # episodes that the suite has
     finished: int
     failed: int
     missing: int
-    bankrupt: int
-    score_cents: int | None
-    score_failed_as_zero_cents: int | None
-    final_funds_cents: int | None
-    survived: int
+    bankrupt: int  # finished ones whose company went bankrupt
+    score_cents: int | None  # over the finished ones, to the cent (half to even); None where nothing is finished
+    score_failed_as_zero_cents: int | None  # failed ones count 0 too; None where none is finished or failed
+    final_funds_cents: int | None  # mean of the raw final funds of the finished ones, debts included
+    survived: int  # finished ones that did not go bankrupt; a failed one did not survive
     model: str | None = None
 
     @property
@@ -467,38 +377,34 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     """Return a row for each configuration and policy, by score with failures as 0, those with missing episodes last."""
     groups: dict[tuple[str, str], list[Episode]] = {}
     for episode in evaluation.episodes:
-        groups.setdefault((episode.key.preset, episode.key.policy), []).append(episode)
+        groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode)
+    rows: list[LeaderboardRow] = []
+    for (policy, preset), episodes in groups.items():
+        statuses = [each.status for each in episodes]
+        bankrupt = sum(each.is_bankrupt for each in episodes)
+        with_zero = [(each.key.seed, 0 if each.status == "failed" else each.score_cents) for each in episodes]
+        row = LeaderboardRow(
+            policy=policy,
+            preset=preset,
+            planned=len(episodes),
+            finished=statuses.count("finished"),
+            failed=statuses.count("failed"),
+            missing=statuses.count("missing"),
+            bankrupt=bankrupt,
+            score_cents=mean_over_seeds((each.key.seed, each.score_cents) for each in episodes),
+            score_failed_as_zero_cents=mean_over_seeds(with_zero),
+            final_funds_cents=mean_over_seeds((each.key.seed, each.final_funds_cents) for each in episodes),
+            survived=statuses.count("finished") - bankrupt,
+            model=evaluation.model(policy, preset),
+        )
+        rows.append(row)
     presets = [preset.label for preset in evaluation.suite.presets]
 
     def place(row: LeaderboardRow) -> tuple[int, bool, bool, int, str]:
         score = row.score_failed_as_zero_cents
         return presets.index(row.preset), row.missing > 0, score is None, -(score or 0), row.policy
 
-    rows = (
-        _row(policy, preset, episodes, evaluation.model(policy, preset))
-        for (preset, policy), episodes in groups.items()
-    )
     return tuple(sorted(rows, key=place))
-
-
-def _row(policy: str, preset: str, episodes: Sequence[Episode], model: str | None) -> LeaderboardRow:
-    statuses = [episode.status for episode in episodes]
-    bankrupt = sum(episode.is_bankrupt for episode in episodes)
-    with_zero = [(each.key.seed, 0 if each.status == "failed" else each.score_cents) for each in episodes]
-    return LeaderboardRow(
-        policy=policy,
-        preset=preset,
-        planned=len(episodes),
-        finished=statuses.count("finished"),
-        failed=statuses.count("failed"),
-        missing=statuses.count("missing"),
-        bankrupt=bankrupt,
-        score_cents=mean_over_seeds((each.key.seed, each.score_cents) for each in episodes),
-        score_failed_as_zero_cents=mean_over_seeds(with_zero),
-        final_funds_cents=mean_over_seeds((each.key.seed, each.final_funds_cents) for each in episodes),
-        survived=statuses.count("finished") - bankrupt,
-        model=model,
-    )
 
 
 def mean_over_seeds(values: Iterable[tuple[str, int | None]]) -> int | None:
@@ -523,25 +429,15 @@ def mean_over_seeds(values: Iterable[tuple[str, int | None]]) -> int | None:
 
 @attrs.frozen
 class Usage:
-    """What some runs asked of language models; a sum is None where no turn tells.
-
-    Args:
-        runs: How many runs.
-        turns: Their recorded turns; each is a reply.
-        prompt_tokens: Tokens of prompts.
-        completion_tokens: Tokens of replies.
-        unknown_turns: Turns without a number of tokens; the sums are too low by those.
-        cost_usd: Cost, in dollars.
-        unknown_cost_turns: Turns without a cost.
-    """
+    """What some runs asked of language models; a sum is None where no turn tells."""
 
     runs: int
-    turns: int
+    turns: int  # recorded ones; each is a reply
     prompt_tokens: int | None
     completion_tokens: int | None
-    unknown_turns: int
+    unknown_turns: int  # turns without a number of tokens; the sums are too low by those
     cost_usd: Decimal | None
-    unknown_cost_turns: int
+    unknown_cost_turns: int  # turns without a cost
 
     @property
     def tokens(self) -> int | None:
@@ -565,65 +461,51 @@ def usage_of(episodes: Iterable[Episode], *, with_result: bool | None = None) ->
     parts = [
         part
         for episode in episodes
-        if episode.run is not None and (with_result is None or (episode.status == "finished") == with_result)
+        if episode.run is not None and with_result in {None, episode.status == "finished"}
         if (part := _usage(episode.run)) is not None
     ]
-    if not parts:
-        return None
-
-    def total(name: str) -> Decimal | None:
-        values = [Decimal(value) for part in parts if (value := getattr(part, name)) is not None]
-        return sum(values, Decimal(0)) if values else None
-
-    prompt, completion = total("prompt_tokens"), total("completion_tokens")
-    return Usage(
-        runs=len(parts),
-        turns=sum(part.turns for part in parts),
-        prompt_tokens=None if prompt is None else int(prompt),
-        completion_tokens=None if completion is None else int(completion),
-        unknown_turns=sum(part.unknown_turns for part in parts),
-        cost_usd=total("cost_usd"),
-        unknown_cost_turns=sum(part.unknown_cost_turns for part in parts),
-    )
+    columns: list[Any] = []
+    for column in zip(*(attrs.astuple(part) for part in parts), strict=True):
+        known = [value for value in column if value is not None]
+        columns.append(sum(known) if known else None)
+    return Usage(*columns) if parts else None
 
 
 def _usage(run: Run) -> Usage | None:
     turns, totals = run.outcome.turns, run.outcome.totals
-    if not run.is_finished:
-        turns, totals = _counted(run)
-    if not turns or not any(name in totals for name in ("prompt_tokens", "completion_tokens", "cost_usd")):
+    if not run.is_finished:  # it has no result yet; what its turns tell is added up, as far as they can be read
+        tally = Tally(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # of a last line that was cut short
+            try:
+                for turn in run.turns():
+                    if turn.trace is None:  # as of every turn of a policy that asks nobody
+                        break
+                    tally.add(turn)
+            except RunError:
+                pass
+        turns, totals = tally.turns, tally.outcome("stopped", "").totals
+    names = ("prompt_tokens", "completion_tokens", "cost_usd")
+    if not turns or not any(name in totals for name in names):
         return None
-    sums: dict[str, tuple[Decimal | None, int]] = {}
-    for name in ("prompt_tokens", "completion_tokens", "cost_usd"):
+    sums: list[Decimal | None] = []
+    unknown: list[int] = []
+    for name in names:
         total = totals.get(name)
-        value, unknown = (total.get("sum"), total.get("unknown_turns")) if isinstance(total, dict) else (None, None)
-        known = isinstance(value, int | float) and isinstance(unknown, int)
-        sums[name] = (Decimal(str(value)), int(str(unknown))) if known else (None, turns)
-    prompt, completion, cost = sums["prompt_tokens"], sums["completion_tokens"], sums["cost_usd"]
+        value, without = (total.get("sum"), total.get("unknown_turns")) if isinstance(total, dict) else (None, None)
+        is_known = isinstance(value, int | float) and isinstance(without, int)
+        sums.append(Decimal(str(value)) if is_known else None)
+        unknown.append(without if is_known and isinstance(without, int) else turns)
+    prompt, completion, cost = sums
     return Usage(
         runs=1,
         turns=turns,
-        prompt_tokens=None if prompt[0] is None else int(prompt[0]),
-        completion_tokens=None if completion[0] is None else int(completion[0]),
-        unknown_turns=max(prompt[1], completion[1]),
-        cost_usd=cost[0],
-        unknown_cost_turns=cost[1],
+        prompt_tokens=None if prompt is None else int(prompt),
+        completion_tokens=None if completion is None else int(completion),
+        unknown_turns=max(unknown[:2]),
+        cost_usd=cost,
+        unknown_cost_turns=unknown[2],
     )
-
-
-def _counted(run: Run) -> tuple[int, JsonObject]:
-    """Return the turns of a run without a result, and the sums of their traces, as far as they can be read."""
-    tally = Tally(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RunWarning)  # of a last line that was cut short
-        try:
-            for turn in run.turns():
-                if turn.trace is None:  # as of every turn of a policy that asks nobody
-                    break
-                tally.add(turn)
-        except RunError:
-            pass
-    return tally.turns, tally.outcome("stopped", "").totals
 
 
 # ---------------------------------------------------------------- results.json
@@ -632,18 +514,12 @@ def _counted(run: Run) -> tuple[int, JsonObject]:
 def results_document(evaluation: Evaluation) -> JsonObject:
     """Return the content of results.json; of a held-out suite without texts of errors, which may tell of a world."""
     suite, episodes = evaluation.suite, evaluation.episodes
-    statuses = [episode.status for episode in episodes]
     rows: list[Json] = []
     for row in leaderboard(evaluation):
         own = [each for each in episodes if (each.key.policy, each.key.preset) == (row.policy, row.preset)]
-        rows.append(
-            {
-                **attrs.asdict(row),
-                "is_complete": row.is_complete,
-                "survival_fraction": row.survival_fraction,
-                "usage": _usages(own),
-            }
-        )
+        derived = {"is_complete": row.is_complete, "survival_fraction": row.survival_fraction, "usage": _usages(own)}
+        rows.append({**attrs.asdict(row), **derived})
+    statuses = [episode.status for episode in episodes]
     return {
         "format": EVALUATION_FORMAT,
         "suite": suite.name,
@@ -666,12 +542,11 @@ def _usages(episodes: Sequence[Episode]) -> JsonObject:
 
 
 def _episode_json(episode: Episode, *, is_secret: bool) -> JsonObject:
-    outcome = episode.run.outcome if episode.status == "finished" and episode.run is not None else None
-    reason = episode.reason.partition(":")[0] if is_secret and episode.reason is not None else episode.reason
+    reason, outcome = episode.reason, episode.outcome
     return {
         **attrs.asdict(episode.key),
         "status": episode.status,
-        "reason": reason,
+        "reason": reason.partition(":")[0] if is_secret and reason is not None else reason,
         "final_funds_cents": episode.final_funds_cents,
         "score_cents": episode.score_cents,
         "terminal_reason": None if outcome is None else outcome.terminal_reason,

@@ -6,62 +6,65 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, Self, TypeAlias, cast
+from typing import Any, Final, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.files import FileError, read_file, structure, to_json, unstructure
-from ycbench_env import Config, ConfigError, load_config
+from ycbench_agents.runs.run import recorded_config
+from ycbench_env import Config, load_config
 from ycbench_env.text import shown
 
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""
 DEFAULT_CONCURRENCY: Final = 4
-"""How many episodes of language models are played at once where nothing is said."""
+"""How many episodes of language models are played at once by default."""
 
-_HUMAN: Final = "human"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_SEED: Final = re.compile(r"[0-9]{1,30}")
-_RANGE: Final = re.compile(r"([0-9]{1,30})-([0-9]{1,30})")
+_SEEDS: Final = re.compile(r"([0-9]{1,30})(?:-([0-9]{1,30}))?")
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _MOST_SEEDS: Final = 100_000
 _MOST_EPISODES: Final = 1_000_000
 _YEAR_S: Final = 366 * 24 * 3600
+_T = TypeVar("_T")
 
 
 class SuiteError(ValueError):
     """A suite cannot be used; the message names file, key and value, what was expected, and how to put it right."""
 
 
+def _check(ok: object, key: str, got: object, expected: str) -> None:
+    if not ok:
+        msg = f"{key}: got {shown(got)}, expected {expected}"
+        raise SuiteError(msg)
+
+
 def _within(first: int, last: int) -> Callable[[object, attrs.Attribute[Any], int | None], None]:
     """Return a validator of whole numbers in a range; None passes."""
 
     def check(_: object, field: attrs.Attribute[Any], value: int | None) -> None:
-        if value is not None and (type(value) is not int or not first <= value <= last):
-            msg = f"{field.name}: got {shown(value)}, expected a whole number from {first:,} to {last:,}"
-            raise ValueError(msg)
+        ok = value is None or (type(value) is int and first <= value <= last)
+        _check(ok, field.name, value, f"a whole number from {first:,} to {last:,}")
 
     return check
 
 
+def _repeated(values: Iterable[_T]) -> _T | None:
+    return next((value for value, count in Counter(values).items() if count > 1), None)
+
+
 @attrs.frozen(order=True)
 class EpisodeKey:
-    """Which episode of an evaluation; no two have the same.
+    """Which episode of an evaluation; no two have the same."""
 
-    Args:
-        policy: Label of the policy, as the suite has it.
-        preset: Label of the configuration.
-        seed: Name of the run seed: its digits, or h1, h2, ... of a held-out suite.
-        repeat: Which repetition, from 1.
-    """
-
-    policy: str
-    preset: str
-    seed: str
+    policy: str  # label of the policy
+    preset: str  # label of the configuration
+    seed: str  # digits of the run seed, or h1, h2, ... of a held-out suite
     repeat: int = 1
 
     def __str__(self) -> str:
@@ -70,109 +73,111 @@ class EpisodeKey:
         return f"{self.policy}, {self.preset}, seed {self.seed}{again}"
 
 
+def _is_json(policy: SuitePolicy, field: attrs.Attribute[Any], value: object) -> None:
+    try:
+        to_json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        key = f"policy {shown(policy.label)}: {field.name}"
+        _check(
+            ok=False, key=key, got=value, expected=f"texts, finite numbers, truth values, lists and tables ({error})"
+        )
+
+
+def _has_no_password(policy: SuitePolicy, field: attrs.Attribute[Any], value: str | None) -> None:
+    try:
+        parts = urlsplit(value or "")
+        ok = parts.username is None and not parts.query
+    except ValueError:
+        ok = False
+    key = f"policy {shown(policy.label)}: {field.name}"
+    _check(ok, key, "an address", "one like http://127.0.0.1:8080/v1, without a password")
+
+
 @attrs.frozen
 class SuitePolicy:
-    """A row of a suite: a policy with its parameters.
+    """A row of a suite: a policy with its parameters."""
 
-    Args:
-        label: Its name in tables; no two of a suite are alike.
-        name: Name of the policy, or ``module:Class``.
-        parameters: Its parameters, plain JSON; of ``llm`` the fields of ``LLMSettings``.
-        model: Name of its language model, None where it has none, or the command line names it.
-        base_url: Address of the model's server, None for the usual one; without a password.
-        prices: Files with prices of models; a suite that was read from suite.json has their names alone.
-    """
-
-    label: str
-    name: str
-    parameters: JsonObject = attrs.field(factory=dict[str, Json])
-    model: str | None = None
-    base_url: str | None = None
+    label: str  # its name in tables
+    name: str  # name of the policy, or module:Class
+    parameters: JsonObject = attrs.field(factory=dict[str, Json], validator=_is_json)  # of llm: LLMSettings
+    model: str | None = None  # None where it has none, or the command line names it
+    base_url: str | None = attrs.field(default=None, validator=_has_no_password)
+    # Files with prices of models; a suite that was read from suite.json has their names alone.
     prices: tuple[Path, ...] = attrs.field(default=(), eq=lambda paths: [path.name for path in paths])
 
 
 @attrs.frozen
 class SuitePreset:
-    """A configuration that a suite plays.
-
-    Args:
-        label: Its name in tables; no two of a suite are alike.
-        config: The resolved configuration.
-    """
+    """A configuration that a suite plays, and its name in tables."""
 
     label: str
     config: Config
 
+    @classmethod
+    def from_json_values(cls, values: object) -> Self:
+        """Return what ``to_json_values`` gave."""
+        row = structure(values, _PresetRow, "preset")
+        return cls(row.label, recorded_config(row.config, row.digest, row.label))
+
+    def to_json_values(self) -> JsonObject:
+        """Return it as suite.json has it."""
+        return {"label": self.label, "digest": self.config.digest(), "config": self.config.to_dict()}
+
+
+@attrs.frozen
+class _PresetRow:
+    label: str
+    digest: str
+    config: JsonObject
+
 
 @attrs.frozen
 class Limits:
-    """Limits of one episode; one of ``llm`` has budgets of its own, and heeds ``max_turns`` and ``waiting_seconds``.
+    """Limits of one episode; one of ``llm`` has budgets of its own, and heeds ``max_turns`` and ``waiting_seconds``."""
 
-    Args:
-        seconds: Wall-clock time of an episode and its measurement.
-        memory_mib: Address space beyond that of the process that starts it, in MiB.
-        max_turns: Turns after which an episode is cut off, for every policy; None for no limit.
-        waiting_seconds: Wall-clock time of an episode of a policy that waits for answers from outside.
-    """
-
-    seconds: int = attrs.field(default=600, validator=_within(1, _YEAR_S))
-    memory_mib: int = attrs.field(default=4096, validator=_within(1, 2**24))
-    max_turns: int | None = attrs.field(default=None, validator=_within(1, 10**18))
-    waiting_seconds: int = attrs.field(default=24 * 3600, validator=_within(1, _YEAR_S))
+    seconds: int = attrs.field(default=600, validator=_within(1, _YEAR_S))  # wall-clock time, measurement included
+    memory_mib: int = attrs.field(default=4096, validator=_within(1, 2**24))  # beyond that of the parent process
+    max_turns: int | None = attrs.field(default=None, validator=_within(1, 10**18))  # cuts off every policy's episodes
+    waiting_seconds: int = attrs.field(default=24 * 3600, validator=_within(1, _YEAR_S))  # for policies that wait
 
 
 @attrs.frozen
 class Suite:
     """Which episodes an evaluation plays: every policy under every configuration with every seed, so many times.
 
-    Args:
-        name: Name of the suite.
-        description: What it is for.
-        policies: Who plays.
-        presets: Configurations.
-        seeds: Names of the run seeds: their digits, or h1, h2, ... of a held-out suite.
-        held_out: Name of the environment variable that holds the secret seeds; None where they are public.
-        repeats: How often each episode is played.
-        limits: Limits of one episode.
-        concurrency: How many episodes of policies that wait for answers are played at once.
-        secret_seeds: The seeds of a held-out suite where they are known; they are part of no file but seeds.json.
+    Raises:
+        SuiteError: A label or seed stands there twice or is none, or nothing is to be played.
     """
 
     name: str
     description: str
     policies: tuple[SuitePolicy, ...]
     presets: tuple[SuitePreset, ...]
-    seeds: tuple[str, ...]
-    held_out: str | None = None
+    seeds: tuple[str, ...]  # digits of the run seeds, or h1, h2, ... of a held-out suite
+    held_out: str | None = None  # the environment variable with the secret seeds; None where they are public
     repeats: int = attrs.field(default=1, validator=_within(1, 10**18))
     limits: Limits = attrs.field(factory=Limits)
     concurrency: int = attrs.field(default=DEFAULT_CONCURRENCY, validator=_within(1, 10**6))
-    secret_seeds: tuple[int, ...] = attrs.field(default=(), repr=False, eq=False)
+    secret_seeds: tuple[int, ...] = attrs.field(default=(), repr=False, eq=False)  # as far as they are known
 
     def __attrs_post_init__(self) -> None:
-        """Refuse labels that name two things, and suites without an episode.
-
-        Raises:
-            SuiteError: There are such labels, or nothing is to be played.
-        """
+        """Check what the fields have to do with each other."""
         labels = {
             "policies": [policy.label for policy in self.policies],
             "presets": [preset.label for preset in self.presets],
             "seeds": list(self.seeds),
         }
         for key, names in labels.items():
-            twice = next(
-                (name for name, next_one in zip(sorted(names), sorted(names)[1:], strict=False) if name == next_one),
-                None,
-            )
+            twice = _repeated(names)
+            got = "none" if not names else f"{twice!r} twice"
             if not names or twice is not None:
-                got = "none" if twice is None else f"{twice!r} twice"
-                msg = f"suite {self.name!r}: {key}: got {got}, expected each once, and at least one"
+                msg = f"{key}: got {got}, expected at least one, and each once"
                 raise SuiteError(msg + ("; give one another label or name" if twice is not None else ""))
+        pattern = r"h[1-9][0-9]*" if self.held_out else r"0|[1-9][0-9]{0,29}"
+        for seed in self.seeds:
+            _check(re.fullmatch(pattern, seed), "seeds", seed, "names of seeds")
         planned = len(self.policies) * len(self.presets) * len(self.seeds) * self.repeats
-        if planned > _MOST_EPISODES:
-            msg = f"suite {self.name!r}: got {planned:,} episodes, expected at most {_MOST_EPISODES:,}; split it"
-            raise SuiteError(msg)
+        _check(planned <= _MOST_EPISODES, "episodes", planned, f"at most {_MOST_EPISODES:,}; split the suite")
 
     @property
     def is_held_out(self) -> bool:
@@ -197,68 +202,13 @@ class Suite:
 
     def to_dict(self) -> JsonObject:
         """Return the suite as JSON values; it holds no secret seed."""
-        presets = [
-            {"label": preset.label, "digest": preset.config.digest(), "config": preset.config.to_dict()}
-            for preset in self.presets
-        ]
         policies = [
             attrs.evolve(policy, prices=tuple(Path(path.name) for path in policy.prices)) for policy in self.policies
         ]
-        return {
-            "name": self.name,
-            "description": self.description,
-            "policies": unstructure(policies),
-            "presets": cast("Json", presets),
-            "seeds": [*self.seeds],
-            "held_out": self.held_out,
-            "repeats": self.repeats,
-            "limits": unstructure(self.limits),
-            "concurrency": self.concurrency,
-        }
+        values = {**attrs.asdict(self, recurse=False), "policies": policies}
+        return {name: unstructure(value) for name, value in values.items() if name != "secret_seeds"}
 
-    @classmethod
-    def from_dict(cls, values: Json, place: Path | str, secret_seeds: Sequence[int] = ()) -> Self:
-        """Return the suite that ``to_dict`` wrote.
-
-        Raises:
-            FileError: A value is missing or of another type, or no suite has it.
-        """
-        file = structure(values, _SuiteJson, place)
-        presets: list[SuitePreset] = []
-        for preset in file.presets:
-            where = f"{place}: preset {shown(preset.label)}"
-            if "extends" in preset.config:  # records open no other file
-                msg = f"{where}: got extends, expected a resolved configuration; the file was changed"
-                raise FileError(msg)
-            try:
-                config = load_config(preset.config, environ={})
-            except ConfigError as error:
-                msg = f"{where}: {error}"
-                raise FileError(msg) from None
-            if config.digest() != preset.digest:
-                msg = f"{where}: digest: got {shown(preset.digest)}, expected {config.digest()}; the file was changed"
-                raise FileError(msg)
-            presets.append(SuitePreset(preset.label, config))
-        name = r"h[1-9][0-9]*" if file.held_out else r"0|[1-9][0-9]{0,29}"
-        if wrong := [seed for seed in file.seeds if not re.fullmatch(name, seed)]:
-            msg = f"{place}: seeds: got {shown(wrong[0])}, expected names of seeds"
-            raise FileError(msg)
-        try:
-            return cls(
-                name=file.name,
-                description=file.description,
-                policies=file.policies,
-                presets=tuple(presets),
-                seeds=file.seeds,
-                held_out=file.held_out,
-                repeats=file.repeats,
-                limits=file.limits,
-                concurrency=file.concurrency,
-                secret_seeds=tuple(secret_seeds),
-            )
-        except ValueError as error:
-            msg = f"{place}: {error}"
-            raise FileError(msg) from None
+    to_json_values = to_dict
 
     def digest(self) -> str:
         """Return the SHA-256, as hex, of the fields that decide what is played.
@@ -266,40 +216,17 @@ class Suite:
         Names, descriptions, limits of time and memory, and concurrency change no result, so they do not count.
         """
         values = self.to_dict()
-        for name in ("name", "description", "limits", "concurrency"):
-            del values[name]
-        presets: list[Json] = [[preset.label, preset.config.digest()] for preset in self.presets]
-        decisive = {**values, "presets": presets, "max_turns": self.limits.max_turns}
-        return hashlib.sha256(to_json(decisive, sort_keys=True).encode("ascii")).hexdigest()
-
-
-@attrs.frozen
-class _PresetJson:
-    label: str
-    digest: str
-    config: JsonObject
-
-
-@attrs.frozen
-class _SuiteJson:
-    """A suite in suite.json."""
-
-    name: str
-    description: str
-    policies: tuple[SuitePolicy, ...]
-    presets: tuple[_PresetJson, ...]
-    seeds: tuple[str, ...]
-    held_out: str | None
-    repeats: int
-    limits: Limits
-    concurrency: int
+        decisive = {name: values[name] for name in ("policies", "seeds", "held_out", "repeats")}
+        presets = [[preset.label, preset.config.digest()] for preset in self.presets]
+        text = to_json({**decisive, "presets": presets, "max_turns": self.limits.max_turns}, sort_keys=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 # ---------------------------------------------------------------- the TOML file
 
 
 @attrs.frozen
-class _PolicyRow:
+class _PolicyTable:
     """A table ``[[policies]]``."""
 
     name: str
@@ -307,8 +234,28 @@ class _PolicyRow:
     parameters: JsonObject = attrs.field(factory=dict[str, Json])
     model: str | None = None
     base_url: str | None = None
-    system_prompt: str | None = None
-    prices: list[str] = attrs.field(factory=list[str])
+    system_prompt: Path | None = None
+    prices: tuple[Path, ...] = ()
+
+    def policy(self, folder: Path) -> SuitePolicy:
+        """Return the row of the suite; relative paths start at the folder."""
+        place = f"policy {shown(self.name)}"
+        _check(self.name != "human", place, "human", "one that asks nobody; ycbench run --policy human does")
+        for key in ("model", "base_url", "system_prompt", "prices"):
+            value = getattr(self, key)
+            _check(self.name == LLM or not value, f"{place}: {key}", value, f"this key only beside name = {LLM!r}")
+        parameters = self.parameters
+        if self.system_prompt is not None:
+            try:
+                text = read_file(folder / self.system_prompt).decode("utf-8-sig")
+            except ValueError as error:
+                msg = f"{place}: system_prompt: got {shown(str(self.system_prompt))}, expected a text file ({error})"
+                raise SuiteError(msg) from None
+            parameters = {**parameters, "system_prompt": text}
+        label = self.name if self.label is None else self.label
+        _check(self.name.strip() and label.strip(), place, label, "a name, and a label that is not empty")
+        prices = tuple(folder / path for path in self.prices)
+        return SuitePolicy(label, self.name, parameters, self.model, self.base_url, prices)
 
 
 @attrs.frozen
@@ -316,13 +263,20 @@ class _SuiteTable:
     """The keys of a suite's file."""
 
     name: str
-    policies: list[_PolicyRow]
+    policies: list[_PolicyTable]
     presets: list[str]
     seeds: Any
     description: str = "no description"
-    repeats: int = attrs.field(default=1, validator=_within(1, 10**18))
+    repeats: int = 1
     limits: Limits = attrs.field(factory=Limits)
-    concurrency: int = attrs.field(default=DEFAULT_CONCURRENCY, validator=_within(1, 10**6))
+    concurrency: int = DEFAULT_CONCURRENCY
+
+
+@attrs.frozen
+class _SecretSeeds:
+    """The table ``seeds`` of a held-out suite."""
+
+    variable: str
 
 
 def _load_without_variables(source: str | Path) -> Config:
@@ -378,41 +332,36 @@ def suite_of(
         ConfigError: A configuration cannot be used.
     """
     plain = cast("dict[str, Any]", _plain(values))
-    configs = plain.get("presets")
-    if isinstance(configs, list):
-        plain["presets"] = [each.name if isinstance(each, Config) else each for each in cast("list[object]", configs)]
+    given = plain.get("presets")
+    if isinstance(given, list):
+        plain["presets"] = [each.name if isinstance(each, Config) else each for each in cast("list[object]", given)]
     try:
         table = structure(plain, _SuiteTable, place)
     except FileError as error:
         raise SuiteError(str(error)) from None
-
-    def refuse(key: str, got: object, expected: str) -> NoReturn:
-        msg = f"{place}: {key}: got {shown(got)}, expected {expected}"
-        raise SuiteError(msg)
-
-    if not _NAME.fullmatch(table.name):
-        refuse("name", table.name, "a name like my-suite, since it names a folder")
-    seeds, secret, variable = _seeds(table.seeds, environ, refuse)
     presets: list[SuitePreset] = []
-    for text, given in zip(table.presets, configs or [], strict=True):
-        beside = folder / text if "/" in text or text.endswith(".toml") else text
-        config = given if isinstance(given, Config) else load(beside)
+    for text, config in zip(table.presets, given or [], strict=True):
+        if not isinstance(config, Config):
+            config = load(folder / text if "/" in text or text.endswith(".toml") else text)  # noqa: PLW2901 -- its name
         presets.append(SuitePreset(config.name, config))
-    return Suite(
-        name=table.name,
-        description=table.description,
-        policies=tuple(_policy(row, number, folder, refuse) for number, row in enumerate(table.policies, 1)),
-        presets=tuple(presets),
-        seeds=seeds,
-        held_out=variable,
-        repeats=table.repeats,
-        limits=table.limits,
-        concurrency=table.concurrency,
-        secret_seeds=secret,
-    )
-
-
-_Refuse: TypeAlias = Callable[[str, object, str], NoReturn]
+    try:
+        _check(_NAME.fullmatch(table.name), "name", table.name, "a name like my-suite, since it names a folder")
+        seeds, secret_seeds, held_out = _seeds(table.seeds, environ)
+        return Suite(
+            name=table.name,
+            description=table.description,
+            policies=tuple(row.policy(folder) for row in table.policies),
+            presets=tuple(presets),
+            seeds=seeds,
+            held_out=held_out,
+            repeats=table.repeats,
+            limits=table.limits,
+            concurrency=table.concurrency,
+            secret_seeds=secret_seeds,
+        )
+    except ValueError as error:
+        msg = f"{place}: {error}"
+        raise SuiteError(msg) from None
 
 
 def _plain(value: object) -> object:
@@ -424,68 +373,23 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value
 
 
-def _policy(row: _PolicyRow, number: int, folder: Path, refuse: _Refuse) -> SuitePolicy:
-    place = f"policies[{number}]"
-    if row.name == _HUMAN:
-        refuse(f"{place}.name", row.name, "a policy that asks nobody; ycbench run --policy human does")
-    if not row.name.strip() or (row.label is not None and not row.label.strip()):
-        refuse(place, row.name, "a name, and a label that is not empty")
-    given = [key for key in ("model", "base_url", "system_prompt", "prices") if getattr(row, key)]
-    if row.name != LLM and given:
-        refuse(f"{place}.{given[0]}", getattr(row, given[0]), f"this key only beside name = {LLM!r}")
-    if row.base_url is not None:
-        try:
-            parts = urlsplit(row.base_url)
-            secret = parts.username is not None or bool(parts.query)
-        except ValueError:
-            secret = True
-        if secret:
-            refuse(f"{place}.base_url", "an address", "one like http://127.0.0.1:8080/v1, without a password")
-    parameters = dict(row.parameters)
-    try:
-        to_json(parameters)
-    except (TypeError, ValueError) as error:
-        msg = f"texts, finite numbers, truth values, lists and tables ({error})"
-        refuse(f"{place}.parameters", parameters, msg)
-    if row.system_prompt is not None:
-        try:
-            parameters["system_prompt"] = read_file(folder / row.system_prompt).decode("utf-8-sig")
-        except ValueError as error:
-            refuse(f"{place}.system_prompt", row.system_prompt, f"a text file ({error})")
-    return SuitePolicy(
-        label=row.label or row.name,
-        name=row.name,
-        parameters=parameters,
-        model=row.model,
-        base_url=row.base_url,
-        prices=tuple(folder / text for text in row.prices),
-    )
-
-
-def _seeds(
-    value: object, environ: Mapping[str, str], refuse: _Refuse
-) -> tuple[tuple[str, ...], tuple[int, ...], str | None]:
+def _seeds(value: object, environ: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[int, ...], str | None]:
     """Return names of seeds, secret seeds, and the variable that holds those."""
     if isinstance(value, dict):
-        table = cast("dict[str, object]", value)
-        variable = table.get("variable")
-        if table.keys() - {"variable", "salt"} or not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
-            refuse("seeds", table, 'a list, or { variable = "NAME_OF_AN_ENVIRONMENT_VARIABLE" }')
-        words = environ.get(variable, "").replace(",", " ").split()
-        if not words or not all(_SEED.fullmatch(word) for word in words):  # the words are secret
-            msg = f"environment variable {variable}: expected whole numbers with commas between them, like '123,456'"
-            raise SuiteError(msg)
-        secret = tuple(map(int, words))
-        if len(set(secret)) < len(secret):
-            msg = f"environment variable {variable}: got a seed twice, expected each once"
-            raise SuiteError(msg)
+        variable = structure(cast("object", value), _SecretSeeds, "seeds").variable
+        _check(_VARIABLE.fullmatch(variable), "seeds.variable", variable, "a NAME_OF_AN_ENVIRONMENT_VARIABLE")
+        try:
+            secret = read_seeds(environ.get(variable, "").replace(",", " ").split())
+        except ValueError:  # whose text may show them
+            msg = f"environment variable {variable}: expected different whole numbers, like '123,456'"
+            raise SuiteError(msg) from None
         return tuple(f"h{number}" for number in range(1, len(secret) + 1)), secret, variable
-    if not isinstance(value, list):
-        refuse("seeds", value, 'a list like [1, 2, 3] or ["1-20"], or a table with variable')
+    _check(isinstance(value, list), "seeds", value, 'a list like [1, 2, 3] or ["1-20"], or a table with variable')
     try:
-        seeds = read_seeds([each if isinstance(each, str) else str(each) for each in cast("list[object]", value)])
+        seeds = read_seeds([str(each) for each in cast("list[object]", value)])
     except ValueError as error:
-        refuse("seeds", value, str(error))
+        msg = f"seeds: expected {error}"
+        raise SuiteError(msg) from None
     return tuple(map(str, seeds)), (), None
 
 
@@ -498,24 +402,20 @@ def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
     Raises:
         ValueError: There is none, one stands there twice, or a text is neither number nor range.
     """
-    seeds: dict[int, None] = {}
+    seeds: list[int] = []
+    msg = "at least one seed, like 1 2 3 or 1-3"
     for text in (part.strip() for each in texts for part in each.split(",")):
-        bounds = _RANGE.fullmatch(text)
-        first, last = (
-            (int(bounds[1]), int(bounds[2])) if bounds else (int(text), int(text)) if _SEED.fullmatch(text) else (1, 0)
-        )
+        bounds = _SEEDS.fullmatch(text)
+        first, last = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
         if last < first:
             msg = f"seeds like 1 2 3, or a range like 1-3; got {shown(text)}"
             raise ValueError(msg)
         if last - first + len(seeds) >= _MOST_SEEDS:
             msg = f"at most {_MOST_SEEDS:,} seeds; got {shown(text)}"
             raise ValueError(msg)
-        for number in range(first, last + 1):
-            if number in seeds:
-                msg = f"each seed once; got {number} twice"
-                raise ValueError(msg)
-            seeds[number] = None
-    if not seeds:
-        msg = "at least one seed, like 1 2 3 or 1-3"
+        seeds += range(first, last + 1)
+    if (twice := _repeated(seeds)) is not None:
+        msg = f"each seed once; got {twice} twice"
+    if not seeds or twice is not None:
         raise ValueError(msg)
     return tuple(seeds)

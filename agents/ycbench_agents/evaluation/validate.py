@@ -278,7 +278,7 @@ def _examine(found: _Pass, policy: Policy | None) -> None:
     """Read a run from end to end, once, and play it again on the way."""
     run, records = found.run, found.faults["records"]
     try:
-        driver, meter = Driver.of_run(run), Meter(run)
+        driver, meter = Driver(run), Meter(run)
         if policy is not None:
             policy.reset(policy_seed(run.identity.seed))
         tally, digest, every_byte = Tally(driver.initial_funds_cents), hashlib.sha256(_head(run)), hashlib.sha256()

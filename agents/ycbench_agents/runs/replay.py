@@ -9,31 +9,16 @@ import attrs
 
 from ycbench_agents.base import Policy, policy_seed
 from ycbench_agents.runs.play import Driver, replay_turn
-from ycbench_agents.runs.run import (
-    FORMAT,
-    RUN_FILE,
-    Run,
-    RunWarning,
-    Tally,
-    json_differences,
-    read_run,
-    version,
-)
+from ycbench_agents.runs.run import FORMAT, RUN_FILE, Run, RunWarning, Tally, json_differences, read_run, version
 
 
 @attrs.frozen
 class ReplayReport:
-    """What playing a record again has shown.
-
-    Args:
-        run: The record.
-        turns: Turns that were played again.
-        differences: What differs, one line each, from the first turn that differs; () if all is as recorded.
-    """
+    """The outcome of a replay."""
 
     run: Run
-    turns: int
-    differences: tuple[str, ...]
+    turns: int  # that were played again
+    differences: tuple[str, ...]  # one line each, of the first turn that differs; () if all is as recorded
 
     @property
     def is_equal(self) -> bool:
@@ -62,27 +47,19 @@ def replay_run(run: Run | Path | str, policy: Policy | None = None) -> ReplayRep
     if run.identity.version != version():
         msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
         warnings.warn(msg, RunWarning, stacklevel=2)
-    driver = Driver.of_run(run)
+    driver = Driver(run)
     tally = Tally(driver.initial_funds_cents)
     if policy is not None:
-        if run.format != FORMAT and run.identity.model is None:  # its policy was reset with another seed
-            policy.reset(run.identity.seed)
-        else:
-            policy.reset(policy_seed(run.identity.seed))
+        is_old = run.format != FORMAT and run.identity.model is None  # its policy was reset with the run seed
+        policy.reset(run.identity.seed if is_old else policy_seed(run.identity.seed))
     for turn in run.turns():
         if differences := replay_turn(driver, turn, policy):
             return ReplayReport(run, turn.turn, tuple(f"turn {turn.turn}: {line}" for line in differences))
         tally.add(turn)
-    return ReplayReport(run, tally.turns, tuple(_outcome_differences(run, tally, driver)))
-
-
-def _outcome_differences(run: Run, tally: Tally, driver: Driver) -> list[str]:
-    """Return where the outcome in run.json is not that of the turns."""
-    outcome = run.outcome
-    if outcome.turns is None:
-        return []
-    counted = tally.outcome(outcome.status, outcome.ended or "", outcome.reason)
-    differences = list(json_differences(attrs.asdict(outcome), attrs.asdict(counted), f"{RUN_FILE}: outcome"))
-    if run.is_finished and not driver.is_over and tally.turns != run.identity.max_turns:
-        differences.append(f"{RUN_FILE}: outcome.status: finished | the episode goes on after turn {tally.turns}")
-    return differences
+    outcome, differences = run.outcome, list[str]()
+    if outcome.turns is not None:
+        counted = tally.outcome(outcome.status, outcome.ended or "", outcome.reason)
+        differences += json_differences(attrs.asdict(outcome), attrs.asdict(counted), f"{RUN_FILE}: outcome")
+        if run.is_finished and not driver.is_over and tally.turns != run.identity.max_turns:
+            differences.append(f"{RUN_FILE}: outcome.status: finished | the episode goes on after turn {tally.turns}")
+    return ReplayReport(run, tally.turns, tuple(differences))

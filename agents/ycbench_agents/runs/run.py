@@ -1,7 +1,11 @@
-"""What a run is: its identity, origin, outcome and turns, and how the files run.json and turns.jsonl hold them."""
+"""What a run is: its identity, origin, outcome and turns, and how the files run.json and turns.jsonl hold them.
+
+docs/runs.md describes the fields.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import itertools
@@ -11,7 +15,7 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from decimal import Decimal
 from importlib import metadata
 from pathlib import Path
@@ -21,24 +25,29 @@ import attrs
 
 import ycbench_env
 from ycbench_agents.base import Json, JsonObject, Policy
-from ycbench_agents.files import FileError, from_json, open_record, read_record, structure, to_json, unstructure
-from ycbench_agents.files import parse_json as _parse_json
+from ycbench_agents.files import (
+    MOST_BYTES,
+    FileError,
+    from_json,
+    open_record,
+    parse_json,
+    read_record,
+    structure,
+    to_json,
+)
 from ycbench_env import Config, ConfigError, load_config
 
 RUN_FILE: Final = "run.json"
 TURNS_FILE: Final = "turns.jsonl"
 FORMAT: Final = 2
-"""Version of run.json and turns.jsonl. Format 1 has the same keys: it is read and replayed, but never gone on with,
+"""Version of run.json and turns.jsonl. Format 1 has the same keys: it is read and replayed, but never resumed,
 because its policies were reset with the run seed itself."""
 
-_READABLE: Final = (1, 2)
 _MOST_RUN_BYTES: Final = 16 * 2**20
 _MOST_LINE_BYTES: Final = 64 * 2**20
 _MOST_TURNS: Final = 1_000_000
 _MOST_DIFFERENCES: Final = 20
-
-
-# ---------------------------------------------------------------- errors
+_MOST_DEPTH: Final = 8  # deeper values are compared and shown whole
 
 
 class RunError(Exception):
@@ -46,14 +55,14 @@ class RunError(Exception):
 
 
 class RunMismatchError(RunError):
-    """A folder holds another run than the one to play.
+    """A folder holds another run than the one to play, or files of another version.
 
     Args:
         message: What cannot be done, with its place.
         differences: What differs, one text each.
     """
 
-    def __init__(self, message: str, differences: Sequence[str]) -> None:
+    def __init__(self, message: str, differences: Sequence[str] = ()) -> None:
         super().__init__("\n  ".join((message, *differences)))
         self.differences = tuple(differences)
 
@@ -66,33 +75,36 @@ class RunWarning(UserWarning):
     """A record was cut short when it was written, or another version of this package wrote it."""
 
 
+@contextlib.contextmanager
+def run_errors() -> Generator[None]:
+    """Turn an error of a file into one of the run."""
+    try:
+        yield
+    except FileError as error:
+        raise RunError(str(error)) from None
+
+
 # ---------------------------------------------------------------- what a run is
+
+
+def _positive(_: object, field: attrs.Attribute[Any], value: int | None) -> None:
+    if value is not None and (type(value) is not int or value < 1):
+        msg = f"{field.name}: got {value!r}, expected a positive whole number, or None for no limit"
+        raise RunError(msg)
 
 
 @attrs.frozen
 class RunIdentity:
-    """What makes a run what it is: runs of equal identity have equal turns, as far as the policy is deterministic.
+    """What makes a run what it is: runs of equal identity have equal turns, if the policy is deterministic."""
 
-    Args:
-        version: Version of ycbench-env.
-        config: The resolved configuration, ``Config.to_dict()``.
-        config_digest: Its digest, without name and description.
-        seed: Run seed.
-        policy: Name of the policy, or ``module:Class``.
-        settings: The policy's public settings; of scripted policies ``{"parameters": {...}}``.
-        model: Name of the model, None for a policy without.
-        max_turns: Turns after which the run is cut off from outside, None for no limit.
-        scratchpad: Whether the environment has a scratchpad.
-    """
-
-    version: str
-    config: JsonObject
-    config_digest: str
+    version: str  # of ycbench-env
+    config: JsonObject  # resolved, Config.to_dict()
+    config_digest: str  # without name and description
     seed: int
-    policy: str
-    settings: JsonObject
+    policy: str  # name of the policy, or module:Class
+    settings: JsonObject  # its public settings; of scripted policies {"parameters": {...}}
     model: str | None = None
-    max_turns: int | None = None
+    max_turns: int | None = attrs.field(default=None, validator=_positive)  # turns after which the run is cut off
     scratchpad: bool = True
 
     @classmethod
@@ -114,29 +126,25 @@ class RunIdentity:
             config: Anything that ``load_config`` takes.
             seed: Run seed, a non-negative integer.
             name: Name of the policy.
-            policy: The policy, whose ``public_settings`` and ``model`` are recorded where it has them.
+            policy: The policy; its ``public_settings`` and ``model`` are recorded where it has them.
             settings: Its public settings, where the policy has none of its own.
             model: Name of its model, likewise.
-            max_turns: Turns after which the run is cut off, None for no limit.
+            max_turns: Turns after which the run is cut off.
             scratchpad: Whether the environment has a scratchpad.
 
         Raises:
             ConfigError: The configuration cannot be used.
             RunError: The settings are no JSON values, or ``max_turns`` is no positive number.
         """
-        if max_turns is not None and (type(max_turns) is not int or max_turns < 1):
-            msg = f"max_turns: got {max_turns!r}, expected a positive whole number, or None for no limit"
-            raise RunError(msg)
         loaded = load_config(config)
         public = plain_json(getattr(policy, "public_settings", {}) if settings is None else settings, "settings")
-        resolved = plain_json(loaded.to_dict(), "config")
-        if not isinstance(public, dict) or not isinstance(resolved, dict):
+        if not isinstance(public, dict):
             msg = f"settings: got {type(public).__name__}, expected an object"
             raise RunError(msg)
         own_model: object = getattr(policy, "model", None)
         return cls(
             version=version(),
-            config=resolved,
+            config=loaded.to_dict(),
             config_digest=loaded.digest(),
             seed=int(seed),
             policy=name,
@@ -154,7 +162,7 @@ class RunIdentity:
                 model, the configuration and the seed.
         """
         shown = labels or (self.policy, self.model or "", str(self.config.get("name", "")), f"seed{self.seed}")
-        values = {**_fields(self), "config": self.config.get("name"), "version": None}
+        values = {**attrs.asdict(self, recurse=False), "config": self.config.get("name"), "version": None}
         digest = hashlib.sha256(to_json([FORMAT, list(labels), values], sort_keys=True).encode()).hexdigest()[:20]
         readable = [re.sub(r"[^a-z0-9_]+", "_", text.lower())[:24] for text in shown if text]
         return "-".join(["run", *readable, digest])
@@ -162,106 +170,87 @@ class RunIdentity:
 
 @attrs.frozen
 class GitState:
-    """The state of the checkout that the program came from: hash of the commit, and whether tracked files differ."""
+    """The state of the checkout that the program came from."""
 
     commit: str
-    dirty: bool
+    dirty: bool  # whether tracked files differ
 
 
 @attrs.frozen
 class RunOrigin:
-    """Where a run was begun; it changes nothing about the turns.
-
-    Args:
-        python: Version of Python.
-        packages: Versions of the packages in use that play: attrs, gymnasium, numpy, openai; None is unknown.
-        git: State of the checkout, None without one.
-        started: Wall-clock time, ISO 8601.
-    """
+    """Where a run was begun; it changes nothing about the turns."""
 
     python: str
-    packages: dict[str, str | None]
-    git: GitState | None
-    started: str
+    packages: dict[str, str | None]  # versions of those in use; None is unknown
+    git: GitState | None  # None without a checkout
+    started: str  # wall-clock time, ISO 8601
 
     @classmethod
     def here(cls, started: str) -> Self:
         """Return the origin of a run that begins in this process."""
-        packages = {
-            name: _version_of(name) for name in ("attrs", "gymnasium", "numpy", "openai") if name in sys.modules
-        }
-        return cls(platform.python_version(), packages, _git_state(Path(ycbench_env.__file__).parent), started)
+        used = [name for name in ("attrs", "gymnasium", "numpy", "openai") if name in sys.modules]
+        git = _git_state(Path(ycbench_env.__file__).parent)
+        return cls(platform.python_version(), {name: _version_of(name) for name in used}, git, started)
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@functools.cache  # episodes are forked from a process that has asked already
+def _git_state(folder: Path) -> GitState | None:
+    """Return the state of the checkout that a package's folder is part of, None where it only lies in one."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=10).stdout.strip()  # noqa: S603 -- fixed words and this package's own folder; no shell
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        return GitState(git("rev-parse", "HEAD"), dirty=bool(git("status", "--porcelain", "--untracked-files=no")))
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
 
 
 @attrs.frozen
 class RunOutcome:
-    """What became of a run; all but the status is None or empty while it is running.
+    """What became of a run; all but the status is None or empty while it is running."""
 
-    Args:
-        status: running (or killed while it was), finished, or stopped; all but a finished one can be resumed.
-        ended: Wall-clock time of the end or stop, ISO 8601.
-        terminal_reason: bankruptcy, horizon_end or max_turns; None when it was cut off from outside, or stopped.
-        reason: Why it was stopped.
-        turns: Turns played.
-        final_funds_cents: Funds after the last of them, in cents.
-        total_return: Sum of all rewards, in dollars.
-        totals: Sum of each ``..._tokens``, ``..._calls``, ``..._replies`` and ``cost_...`` of the traces by name, as
-            ``{"sum": number or null, "unknown_turns": turns whose trace does not hold it}``.
-    """
-
-    status: Literal["running", "finished", "stopped"]
-    ended: str | None = None
-    terminal_reason: str | None = None
-    reason: str | None = None
+    status: Literal["running", "finished", "stopped"]  # running, or killed while it was
+    ended: str | None = None  # wall-clock time of the end or stop, ISO 8601
+    terminal_reason: str | None = None  # bankruptcy, horizon_end or max_turns; None when cut off from outside
+    reason: str | None = None  # why it was stopped
     turns: int | None = None
     final_funds_cents: int | None = None
-    total_return: float | None = None
-    totals: JsonObject = attrs.field(factory=dict[str, Json])
+    total_return: float | None = None  # sum of all rewards, in dollars
+    totals: JsonObject = attrs.field(factory=dict[str, Json])  # of the traces, see Tally
 
 
 @attrs.frozen
 class TurnRecord:
-    """One turn as it was played; a line of turns.jsonl.
+    """One turn as it was played; a line of turns.jsonl."""
 
-    Args:
-        turn: Its number, from 1.
-        action: The policy's turn, a text or several.
-        trace: How a deliberating policy came to it, None for a policy that only acts.
-        results: Answers to its commands, as in ``info``.
-        events: What happened, as in ``info``.
-        reward: Reward, in dollars.
-        funds_cents: Funds afterwards, in cents.
-        funds_delta_cents: Their change, in cents.
-        invalid_commands: How many commands were not grammatical.
-        forced_advance: Whether the environment moved time by itself.
-        terminated: Whether the world ended.
-        truncated: Whether the configuration's turn limit was reached.
-        terminal_reason: bankruptcy, horizon_end or max_turns; None while the episode goes on.
-        sim_time: Simulated time afterwards, ISO 8601 without a zone.
-        state_hash: SHA-256 of the world afterwards, as hex.
-        notes_sha256: SHA-256 of the notes afterwards as hex, None without notes.
-        transport: How the reply was got; may differ between equal runs. None for a policy that only acts.
-        time: Wall-clock time afterwards, ISO 8601; may differ between equal runs.
-    """
-
-    turn: int
+    turn: int  # from 1
     action: str | list[str]
-    trace: JsonObject | None
-    results: list[Json]
-    events: list[Json]
-    reward: float
-    funds_cents: int
+    trace: JsonObject | None  # how a deliberating policy came to it, None for a policy that only acts
+    results: list[Json]  # answers to its commands, as in info
+    events: list[Json]  # as in info
+    reward: float  # dollars
+    funds_cents: int  # afterwards
     funds_delta_cents: int
     invalid_commands: int
     forced_advance: bool
     terminated: bool
     truncated: bool
-    terminal_reason: str | None
-    sim_time: str
-    state_hash: str
-    notes_sha256: str | None
-    transport: JsonObject | None
-    time: str
+    terminal_reason: str | None  # None while the episode goes on
+    sim_time: str  # simulated time afterwards, ISO 8601 without a zone
+    state_hash: str  # SHA-256 of the world afterwards, as hex
+    notes_sha256: str | None  # of the notes afterwards, None without notes
+    transport: JsonObject | None  # how the reply was got; may differ between equal runs
+    time: str  # wall-clock time afterwards, ISO 8601; may differ between equal runs
 
     @property
     def is_last(self) -> bool:
@@ -270,20 +259,12 @@ class TurnRecord:
 
     def to_line(self) -> bytes:
         """Return the line of turns.jsonl, its line break included."""
-        return f"{to_json(_fields(self))}\n".encode("ascii")
+        return f"{to_json(attrs.asdict(self, recurse=False))}\n".encode("ascii")
 
 
 @attrs.frozen
 class Run:
-    """A run as run.json held it; its turns are read when they are asked for.
-
-    Args:
-        folder: The folder.
-        identity: What was to be played.
-        origin: Where it was begun.
-        outcome: What had become of it.
-        format: Version of the files.
-    """
+    """A run as run.json held it; its turns are read when they are asked for."""
 
     folder: Path
     identity: RunIdentity
@@ -302,19 +283,7 @@ class Run:
         Raises:
             RunError: This version cannot read it, or it is not the one that its digest names.
         """
-        place = f"{self.folder / RUN_FILE}: config"
-        if "extends" in self.identity.config:  # a record opens no other file
-            msg = f"{place}: got extends, expected a resolved configuration; the file was changed"
-            raise RunError(msg)
-        try:
-            config = load_config(self.identity.config, environ={})
-        except ConfigError as error:
-            msg = f"{place}: {error}"
-            raise RunError(msg) from None
-        if config.digest() != self.identity.config_digest:
-            msg = f"{place}: its digest is {config.digest()}, expected {self.identity.config_digest}; it was changed"
-            raise RunError(msg)
-        return config
+        return recorded_config(self.identity.config, self.identity.config_digest, f"{self.folder / RUN_FILE}: config")
 
     def turns(self) -> Iterator[TurnRecord]:
         """Yield the turns in order, one in memory at a time.
@@ -325,11 +294,15 @@ class Run:
         Warns:
             RunWarning: The last line was cut short while it was written and is left out, or turns are lost.
         """
-        count = 0
-        path = self.folder / TURNS_FILE
-        for line in whole_lines(path):
-            count += 1
-            yield _turn(line, f"{path} line {count}", count)
+        count, path = 0, self.folder / TURNS_FILE
+        for count, line in enumerate(whole_lines(path), 1):
+            place = f"{path} line {count}"
+            with run_errors():
+                turn = from_json(line, TurnRecord, place)
+            if turn.turn != count:
+                msg = f"{place}: got turn {turn.turn}, expected turn {count}; lines are lost or doubled"
+                raise RunError(msg)
+            yield turn
         if count < (self.outcome.turns or 0):
             msg = f"{self.folder}: {RUN_FILE} tells of {self.outcome.turns} turns, {TURNS_FILE} has {count} whole lines"
             warnings.warn(msg, RunWarning, stacklevel=2)
@@ -343,8 +316,7 @@ class Run:
 
     def to_json(self) -> JsonObject:
         """Return the content of run.json."""
-        parts = {"identity": _fields(self.identity), "origin": self.origin, "outcome": self.outcome}
-        return {"format": self.format, **{name: unstructure(part) for name, part in parts.items()}}
+        return {"format": self.format, **attrs.asdict(self, filter=attrs.filters.exclude("folder", "format"))}
 
 
 def version() -> str:
@@ -352,39 +324,40 @@ def version() -> str:
     return ycbench_env.__version__
 
 
-def _version_of(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-@functools.cache  # episodes are forked from a process that has asked already
-def _git_state(folder: Path) -> GitState | None:
-    """Return the state of the checkout that a package's folder is part of, None where it only lies in one."""
-
-    def git(*arguments: str) -> str | None:
-        command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-        try:
-            done = subprocess.run(  # noqa: S603 -- fixed words and this package's own folder; no shell
-                command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False, timeout=10
-            )
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    if git("ls-files", "--error-unmatch", "__init__.py") is None:
-        return None
-    commit, changes = git("rev-parse", "HEAD"), git("status", "--porcelain", "--untracked-files=no")
-    return None if commit is None or changes is None else GitState(commit, dirty=bool(changes))
-
-
-def _fields(value: attrs.AttrsInstance) -> dict[str, Any]:
-    """Return the fields of a value whose fields are JSON values; cattrs would walk through all of them."""
-    return {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
-
-
 # ---------------------------------------------------------------- reading
+
+
+def read_object(path: Path, formats: Sequence[int], advice: str, most: int = MOST_BYTES) -> JsonObject:
+    """Return the object in a JSON file of a record, whose ``format`` must be one of those given.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        FileError: It cannot be read, or is not JSON.
+        RunMismatchError: Its format is another; the message holds the advice.
+    """
+    values = parse_json(read_record(path, most), path)
+    found = values.get("format") if isinstance(values, dict) else None
+    if not isinstance(values, dict) or found not in formats:
+        writer = "ycbench-env 0.1.0 before format 2" if found == 1 else "another version of ycbench-env"
+        msg = f"{path}: got format {found!r}, expected {formats[0]}; {writer} wrote it: {advice}"
+        raise RunMismatchError(msg)
+    return values
+
+
+def recorded_config(values: JsonObject, digest: str, place: object) -> Config:
+    """Return the configuration in a record; RunError if it would open another file or has another digest."""
+    if "extends" in values:
+        msg = f"{place}: got extends, expected a resolved configuration; the file was changed"
+        raise RunError(msg)
+    try:
+        config = load_config(values, environ={})
+    except ConfigError as error:
+        msg = f"{place}: {error}"
+        raise RunError(msg) from None
+    if config.digest() != digest:
+        msg = f"{place}: digest: got {config.digest()}, expected {digest}; the file was changed"
+        raise RunError(msg)
+    return config
 
 
 def read_run(folder: Path | str) -> Run:
@@ -406,43 +379,25 @@ def find_run(folder: Path | str) -> Run | None:
     Raises:
         RunError: run.json is damaged or of an unknown format.
     """
-    folder = Path(folder)
-    path = folder / RUN_FILE
-    try:
-        values = _parse_json(read_record(path, _MOST_RUN_BYTES), path)
-        found = values.get("format") if isinstance(values, dict) else None
-        if not isinstance(values, dict) or found not in _READABLE:
-            msg = f"{path}: got format {found!r}, expected {FORMAT} or 1; another version of ycbench-env wrote it"
+    path = Path(folder, RUN_FILE)
+    with contextlib.suppress(FileNotFoundError), run_errors():
+        values = read_object(path, (FORMAT, 1), "play the run again in another folder", _MOST_RUN_BYTES)
+        run = structure({**values, "folder": str(folder)}, Run, path)
+        if run.is_finished and run.outcome.turns is None:
+            msg = f"{path}: outcome.turns: got nothing, expected the number of turns of a finished run"
             raise RunError(msg)
-        file = structure({key: value for key, value in values.items() if key != "format"}, _RunFile, path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except FileError as error:
-        raise RunError(str(error)) from None
-    if file.outcome.status == "finished" and file.outcome.turns is None:
-        msg = f"{path}: outcome.turns: got nothing, expected the number of turns of a finished run"
-        raise RunError(msg)
-    return Run(folder, file.identity, file.origin, file.outcome, int(str(found)))
-
-
-@attrs.frozen
-class _RunFile:
-    """run.json without its format."""
-
-    identity: RunIdentity
-    origin: RunOrigin
-    outcome: RunOutcome
+        return run
+    return None
 
 
 def whole_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines that were written to their end; a torn last line is warned about and left out."""
     try:
-        descriptor = open_record(path)
-    except (FileNotFoundError, NotADirectoryError):
+        with run_errors():
+            file = os.fdopen(open_record(path), "rb")
+    except FileNotFoundError:
         return
-    except FileError as error:
-        raise RunError(str(error)) from None
-    with os.fdopen(descriptor, "rb") as file:
+    with file:
         for number in itertools.count(1):
             line = file.readline(_MOST_LINE_BYTES + 1)
             if not line:
@@ -457,15 +412,13 @@ def whole_lines(path: Path) -> Iterator[bytes]:
             yield line
 
 
-def _turn(line: bytes, place: str, number: int) -> TurnRecord:
+def plain_json(value: object, what: str) -> Json:
+    """Return a value as it will be read back from a record: tuples become lists; RunError if JSON has none such."""
     try:
-        turn = from_json(line, TurnRecord, place)
-    except FileError as error:
-        raise RunError(str(error)) from None
-    if turn.turn != number:
-        msg = f"{place}: got turn {turn.turn}, expected turn {number}; lines are lost or doubled"
-        raise RunError(msg)
-    return turn
+        return parse_json(to_json(value), what)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"{what}: cannot be recorded ({error}); expected plain JSON values"
+        raise RunError(msg) from None
 
 
 # ---------------------------------------------------------------- comparing
@@ -473,7 +426,7 @@ def _turn(line: bytes, place: str, number: int) -> TurnRecord:
 
 def identity_differences(recorded: RunIdentity, asked: RunIdentity) -> list[str]:
     """Return what differs between two identities, one line each; names of configurations do not count."""
-    first, second = _fields(recorded), _fields(asked)
+    first, second = (attrs.asdict(each, recurse=False) for each in (recorded, asked))
     for values in (first, second):
         values["config"] = {k: v for k, v in values["config"].items() if k not in {"name", "description"}}
     return list(json_differences(first, second))
@@ -481,17 +434,14 @@ def identity_differences(recorded: RunIdentity, asked: RunIdentity) -> list[str]
 
 def turn_differences(first: TurnRecord, second: TurnRecord) -> list[str]:
     """Return what differs between two turns, one line each; times and transport do not count."""
-    left, right = _fields(first), _fields(second)
-    for name in ("transport", "time"):
-        del left[name], right[name]
-    return list(json_differences(left, right))
+    one, other = ({**attrs.asdict(turn, recurse=False), "transport": None, "time": None} for turn in (first, second))
+    return list(json_differences(one, other))
 
 
 def same_run(first: Run, second: Run) -> list[str]:
     """Return how two runs differ, one line each, at most 20; [] for equal runs.
 
-    Times, transport and the origin (versions of Python and openai, git) do not count; a configuration's name does not
-    either.
+    Times, transport, the origin (versions of Python and openai, git) and a configuration's name do not count.
 
     Raises:
         RunError: A record is damaged.
@@ -499,7 +449,7 @@ def same_run(first: Run, second: Run) -> list[str]:
 
     def differences() -> Iterator[str]:
         yield from identity_differences(first.identity, second.identity)
-        one, other = (_fields(attrs.evolve(run.outcome, ended=None)) for run in (first, second))
+        one, other = (attrs.asdict(attrs.evolve(run.outcome, ended=None)) for run in (first, second))
         yield from json_differences(one, other, "outcome")
         for number, (left, right) in enumerate(itertools.zip_longest(first.turns(), second.turns()), 1):
             if left is None or right is None:
@@ -514,26 +464,19 @@ def json_differences(first: Json, second: Json, path: str = "", *, depth: int = 
     """Yield one line for each place where two JSON values differ: ``results[0].ok: true | false``.
 
     The order of an object's keys is no difference; a number's type is one, as is that of true and 1.
-
-    Args:
-        first: One value.
-        second: The other.
-        path: Name of the place.
-        depth: How deep the place is; below 8 levels the values are shown whole.
     """
     one, other = to_json(first, sort_keys=True), to_json(second, sort_keys=True)
     if one == other:
         return
-    if depth < 8 and isinstance(first, dict) and isinstance(second, dict):  # noqa: PLR2004 -- as documented
+    if depth < _MOST_DEPTH and isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys((*first, *second)):
             place = f"{path}.{key}" if path else key
             if key in first and key in second:
                 yield from json_differences(first[key], second[key], place, depth=depth + 1)
             else:
-                one = to_json(first[key]) if key in first else "nothing"
-                other = to_json(second[key]) if key in second else "nothing"
+                one, other = (to_json(side[key]) if key in side else "nothing" for side in (first, second))
                 yield f"{place}: {_side_by_side(one, other)}"
-    elif depth < 8 and isinstance(first, list) and isinstance(second, list) and len(first) == len(second):  # noqa: PLR2004
+    elif depth < _MOST_DEPTH and isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         for number, (left, right) in enumerate(zip(first, second, strict=True)):
             yield from json_differences(left, right, f"{path}[{number}]", depth=depth + 1)
     else:
@@ -542,27 +485,10 @@ def json_differences(first: Json, second: Json, path: str = "", *, depth: int = 
 
 def _side_by_side(one: str, other: str, most: int = 100) -> str:
     """Return two texts side by side; of long ones the part where they begin to differ."""
-    start = 0
-    if max(len(one), len(other)) > most:
-        same = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-        start = max(0, same - most // 2)
-    return " | ".join(
-        f"{'...' * bool(start)}{text[start : start + most]}{'...' * (start + most < len(text))}"
-        for text in (one, other)
-    )
-
-
-def plain_json(value: object, what: str) -> Json:
-    """Return a value as it will be read back from a record: tuples become lists.
-
-    Raises:
-        RunError: JSON has no such value; the message names ``what``.
-    """
-    try:
-        return _parse_json(to_json(value), what)
-    except (TypeError, ValueError, RecursionError) as error:
-        msg = f"{what}: cannot be recorded ({error}); expected plain JSON values"
-        raise RunError(msg) from None
+    same = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    start = max(0, same - most // 2) if max(len(one), len(other)) > most else 0
+    cut = (f"{'...' * bool(start)}{t[start : start + most]}{'...' * (start + most < len(t))}" for t in (one, other))
+    return " | ".join(cut)
 
 
 # ---------------------------------------------------------------- counting
@@ -572,17 +498,15 @@ def plain_json(value: object, what: str) -> Json:
 class Tally:
     """Sums over the turns of a run.
 
-    Args:
-        funds_cents: Funds, at first those of the start, in cents.
+    ``totals`` of its outcome has, for each ``..._tokens``, ``..._calls``, ``..._replies`` and ``cost_...`` of the
+    traces, ``{"sum": number or null, "unknown_turns": turns whose trace does not hold it}``.
     """
 
-    funds_cents: int
+    funds_cents: int  # at first those of the start
     turns: int = 0
     _delta_cents: int = 0
     _terminal_reason: str | None = None
-    _sums: dict[str, Decimal] = attrs.field(factory=dict[str, Decimal], init=False)
-    _known_turns: dict[str, int] = attrs.field(factory=dict[str, int], init=False)
-    _floats: set[str] = attrs.field(factory=set[str], init=False)
+    _known: dict[str, list[int | float]] = attrs.field(factory=dict[str, list[int | float]])
 
     def add(self, turn: TurnRecord) -> None:
         """Count a turn."""
@@ -590,17 +514,23 @@ class Tally:
         self.funds_cents = turn.funds_cents
         self._delta_cents += turn.funds_delta_cents
         self._terminal_reason = turn.terminal_reason
-        for name, number in _numbers(turn.trace or {}).items():
-            # Decimals, so that a sum of costs reads as people would write it.
-            self._sums[name] = self._sums.get(name, Decimal(0)) + Decimal(str(number or 0))
-            self._known_turns[name] = self._known_turns.get(name, 0) + (number is not None)
-            if isinstance(number, float):
-                self._floats.add(name)
+        for name, value in (turn.trace or {}).items():
+            if not name.endswith(("_tokens", "_calls", "_replies")) and not name.startswith("cost_"):
+                continue
+            if value is None:
+                self._known.setdefault(name, [])
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                self._known.setdefault(name, []).append(value)
 
     def outcome(
         self, status: Literal["running", "finished", "stopped"], ended: str, reason: str | None = None
     ) -> RunOutcome:
         """Return the outcome of a run that ends or stops here at a wall-clock time."""
+        totals: JsonObject = {}
+        for name, values in sorted(self._known.items()):
+            total = sum(Decimal(str(value)) for value in values)  # so that a sum of costs reads as people write it
+            number = float(total) if any(isinstance(value, float) for value in values) else int(total)
+            totals[name] = {"sum": number if values else None, "unknown_turns": self.turns - len(values)}
         return RunOutcome(
             status=status,
             ended=ended,
@@ -609,20 +539,5 @@ class Tally:
             turns=self.turns,
             final_funds_cents=self.funds_cents,
             total_return=self._delta_cents / 100,
-            totals={name: self._total(name) for name in sorted(self._sums)},
+            totals=totals,
         )
-
-    def _total(self, name: str) -> Json:
-        known = self._known_turns[name]
-        total = float(self._sums[name]) if name in self._floats else int(self._sums[name])
-        return {"sum": total if known else None, "unknown_turns": self.turns - known}
-
-
-def _numbers(trace: Mapping[str, Json]) -> dict[str, int | float | None]:
-    """Return the counts (``..._tokens``, ``..._calls``, ``..._replies``) and costs (``cost_...``) of a trace."""
-    return {
-        name: value
-        for name, value in trace.items()
-        if (name.endswith(("_tokens", "_calls", "_replies")) or name.startswith("cost_"))
-        and (value is None or (isinstance(value, int | float) and not isinstance(value, bool)))
-    }

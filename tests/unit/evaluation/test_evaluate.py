@@ -345,7 +345,7 @@ def test_a_process_that_cannot_be_had_is_named(
 
 def test_a_folder_that_cannot_be_made_is_named(small: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RunError, match="file/e: cannot be made"):
+    with pytest.raises(RunError, match="file/e: cannot be written"):
         play_suite(small, tmp_path / "file" / "e")
 
 
@@ -394,7 +394,7 @@ def test_files_of_an_older_version_are_refused_with_its_name(played: Evaluation,
     path = played.folder / "suite.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1}))
     for call in (lambda: read_evaluation(played.folder), lambda: play_suite(small, played.folder)):
-        with pytest.raises(RunError, match=r"got format 1 \(ycbench-env 0\.1\.0 before this change"):
+        with pytest.raises(RunError, match=r"got format 1, .*ycbench-env 0\.1\.0"):
             call()
 
 
@@ -412,7 +412,7 @@ def test_a_damaged_suite_json_is_begun_anew_with_a_warning(played: Evaluation, s
 
 def test_damaged_failures_are_begun_anew_with_a_warning(played: Evaluation, small: dict[str, Any]) -> None:
     (played.folder / "failures.json").write_text('{"format": 2, "failures": 7}')
-    with pytest.raises(RunError, match="what failed is tried again"):
+    with pytest.raises(RunError, match="expected a list"):
         read_evaluation(played.folder)
     with pytest.warns(RunWarning, match="begun anew"):
         play_suite(small, played.folder)
@@ -500,17 +500,17 @@ def test_any_error_becomes_a_failure_on_one_printable_line(
 
     monkeypatch.setattr(workers_module, "_play", fail)
     [planned, *_] = planned_episodes(played.suite, played.players, played.version)
-    report = play_job(Job(planned, played.folder, played.suite.limits))
+    report = play_job(Job(planned, played.folder / planned.folder_name, played.suite.limits))
     assert report.failure is not None
     assert str(report.failure).startswith(reason)
     assert "\n" not in str(report.failure)
-    assert len(report.failure.text) <= 500
+    assert len(report.failure) <= 520
 
 
 def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tmp_path: Path) -> None:
     [planned, *_] = planned_episodes(played.suite, played.players, played.version)
     turns: list[TurnRecord] = []
-    report = play_job(Job(planned, tmp_path, played.suite.limits), turns.append)
+    report = play_job(Job(planned, tmp_path / planned.folder_name, played.suite.limits), turns.append)
     assert report.failure is None
     assert [turn.turn for turn in turns] == [1, 2, 3, 4, 5, 6]
     assert (tmp_path / planned.folder_name / "metrics.json").exists()

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits, Suite, SuiteError, load_suite, read_seeds, suite_of
-from ycbench_agents.files import FileError
+from ycbench_agents.files import FileError, structure
 from ycbench_env import load_config
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -19,7 +19,7 @@ CONFIGS = Path(__file__).parents[3] / "configs"
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_suites_of_the_checkout_load_and_survive_their_json(path: Path) -> None:
     suite = load_suite(path, environ={"YCBENCH_HELDOUT_SEEDS": "123456789,42"})
-    again = Suite.from_dict(json.loads(json.dumps(suite.to_dict())), "suite.json", suite.secret_seeds)
+    again = structure(json.loads(json.dumps(suite.to_dict())), Suite, "suite.json")
     assert again == suite
     assert again.digest() == suite.digest()
     assert len(suite.episodes()) == len(suite.policies) * len(suite.presets) * len(suite.seeds)
@@ -37,7 +37,7 @@ def test_episodes_come_repeats_first(small: dict[str, Any]) -> None:
 
 def test_held_out_seeds_are_named_and_never_shown(small: dict[str, Any]) -> None:
     secret = 987654321987654321
-    values = {**small, "seeds": {"variable": "SECRETS", "salt": "of an older file"}}
+    values = {**small, "seeds": {"variable": "SECRETS"}}
     suite = suite_of(values, environ={"SECRETS": f"{secret}, 5"})
     assert suite.seeds == ("h1", "h2")
     assert suite.seed_of("h1") == secret
@@ -93,7 +93,7 @@ def test_relative_paths_start_at_the_file(tmp_path: Path) -> None:
         ({"policies": []}, "policies: got none"),
         ({"policies": [{"name": "idle"}, {"name": "idle"}]}, "policies: got 'idle' twice"),
         ({"policies": [{"name": "human"}]}, "asks nobody"),
-        ({"policies": [{"name": " "}]}, "a name"),
+        ({"policies": [{"name": " "}]}, "that is not empty"),
         ({"policies": [{"name": "idle", "model": "m"}]}, "only beside name = 'llm'"),
         ({"policies": [{"name": "llm", "base_url": "http://user:pass@host/v1"}]}, "without a password"),
         ({"policies": [{"name": "llm", "base_url": "http://["}]}, "without a password"),
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_damaged_json_form_is_refused(small: dict[str, Any], change: dict[str, Any]) -> None:
     values = {**suite_of(small).to_dict(), **change}
     with pytest.raises(FileError, match=r"suite\.json"):
-        Suite.from_dict(values, "suite.json")
+        structure(values, Suite, "suite.json")
 
 
 def test_seeds_are_numbers_and_ranges() -> None:
