@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -19,75 +19,44 @@ from ycbench_env import Observation
 Work: TypeAlias = tuple[tuple[str, float], ...]
 """Units of work by domain."""
 
-_Json: TypeAlias = Mapping[str, Any]
 _NO_ANSWER: Final = frozenset({"cut", "help"})
 _NEWCOMER: Final = 1  # prestige of a company that has done nothing yet
 
 
 @attrs.frozen
 class Offer:
-    """A task on the market.
-
-    Args:
-        task_id: Id.
-        client: Name of its client, empty where there are none.
-        required_prestige: Prestige that each of its domains requires.
-        required_trust: Trust with its client that it requires.
-        reward_cents: Reward for a success.
-        prestige_delta: What a success adds to the prestige of each of its domains.
-        skill_boost: Fraction by which a success raises the rates of four of the team.
-        work: Listed units of work by domain, before trust reduces or an adversary inflates them.
-    """
+    """A task as the market lists it."""
 
     task_id: str
-    client: str
-    required_prestige: int
+    client: str  # empty where there are none
+    required_prestige: int  # in each of its domains
     required_trust: int
     reward_cents: int
-    prestige_delta: float
-    skill_boost: float
-    work: Work
+    prestige_delta: float  # that a success adds in each of its domains
+    skill_boost: float  # fraction by which a success raises the rates of four of the team
+    work: Work  # before trust reduces or an adversary inflates it
 
 
 @attrs.frozen
 class Employee:
-    """A member of the staff.
-
-    Args:
-        name: Name.
-        salary_cents: Salary a month.
-        rates: Units of work an hour by domain; empty where the rules hide them.
-        active_tasks: Ids of the active tasks that they work on.
-        tier: junior, mid or senior; empty where it is not shown.
-    """
+    """A member of the staff."""
 
     name: str
-    salary_cents: int
-    rates: Mapping[str, float]
+    salary_cents: int  # a month
+    rates: Mapping[str, float]  # units an hour by domain; empty where the rules hide them
     active_tasks: tuple[str, ...]
-    tier: str = ""
+    tier: str = ""  # junior, mid or senior; empty where it is not shown
 
 
 @attrs.frozen
 class Inspection:
-    """A task of the company, or of the market, looked at closely.
-
-    Args:
-        task_id: Id.
-        client: Name of its client.
-        status: market, planned, active, completed_success, completed_fail or cancelled.
-        deadline: When it is due, None on the market.
-        work: Units of work by domain, as they really are.
-        remaining: Those not done yet.
-        team: Names of those assigned.
-        skill_boost: Fraction by which a success raises rates.
-    """
+    """A task, of the company or of the market, looked at closely."""
 
     task_id: str
     client: str
-    status: str
-    deadline: dt.datetime | None
-    work: Work
+    status: str  # market, planned, active, completed_success, completed_fail or cancelled
+    deadline: dt.datetime | None  # None on the market
+    work: Work  # as it really is
     remaining: Work
     team: tuple[str, ...]
     skill_boost: float = 0.0
@@ -95,13 +64,7 @@ class Inspection:
 
 @attrs.frozen
 class Completion:
-    """A task of the company that has ended.
-
-    Args:
-        task_id: Id.
-        client: Name of its client.
-        success: Whether it was done before its deadline.
-    """
+    """A task of the company that has ended, a success if that was before its deadline."""
 
     task_id: str
     client: str
@@ -121,18 +84,23 @@ def results(observation: Observation) -> tuple[dict[str, Any], ...]:
     return _parsed(observation["results"])
 
 
-def _outputs(observation: Observation, verb: str) -> Iterator[_Json]:
-    """Yield the answers to all commands of one verb that were carried out, in order; not those cut, nor its help."""
-    for result in results(observation):
+def _answered(result: Mapping[str, Any]) -> bool:
+    """Return whether a command was carried out and answered whole, and not by its help."""
+    return bool(result.get("ok")) and not _NO_ANSWER & result["output"].keys()
+
+
+def _outputs(text: str, verb: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the answers to all commands of one verb, in order."""
+    for result in _parsed(text):
         words = result.get("command", "").split(maxsplit=3)
         words = words[1:3] if words[:1] == ["yc-bench"] else words[:2]
-        if result.get("ok") and " ".join(words) == verb and not _NO_ANSWER & result["output"].keys():
+        if _answered(result) and " ".join(words) == verb:
             yield result["output"]
 
 
-def _last_output(observation: Observation, verb: str) -> _Json:
-    """Return the last answer to a verb, empty without one."""
-    return (list(_outputs(observation, verb)) or [{}])[-1]
+def _last(observation: Observation, verb: str, key: str) -> Any:  # noqa: ANN401 -- any JSON
+    """Return a part of the last answer to a verb, empty without one."""
+    return ([{}, *_outputs(observation["results"], verb)])[-1].get(key, {})
 
 
 def refused(observation: Observation, prefix: str = "") -> tuple[str, ...]:
@@ -144,8 +112,7 @@ def refused(observation: Observation, prefix: str = "") -> tuple[str, ...]:
 def ends_with(observation: Observation, commands: Sequence[str]) -> bool:
     """Return whether the last turn ended with these commands, all of them carried out and answered whole."""
     last = results(observation)[-len(commands) :]
-    answered = [result["command"] for result in last if result.get("ok") and not _NO_ANSWER & result["output"].keys()]
-    return bool(commands) and answered == list(commands)
+    return bool(commands) and [result["command"] for result in last if _answered(result)] == list(commands)
 
 
 def cut(observation: Observation) -> bool:
@@ -158,7 +125,7 @@ def cut(observation: Observation) -> bool:
 # ---- what they show
 
 
-def _work(requirements: Sequence[_Json], key: str) -> Work:
+def _work(requirements: Iterable[Mapping[str, Any]], key: str) -> Work:
     return tuple((each["domain"], float(each[key])) for each in requirements)
 
 
@@ -169,13 +136,18 @@ def accepted(observation: Observation) -> dict[str, tuple[dt.datetime, dt.dateti
             dt.datetime.fromisoformat(output["accepted_at"]),
             dt.datetime.fromisoformat(output["deadline"]),
         )
-        for output in _outputs(observation, "task accept")
+        for output in _outputs(observation["results"], "task accept")
     }
 
 
 def offers(observation: Observation) -> tuple[Offer, ...]:
     """Return the tasks that the last turn's looks at the market list, in their order, each once."""
-    listed = {task["task_id"]: task for output in _outputs(observation, "market browse") for task in output["tasks"]}
+    return _offers(observation["results"])
+
+
+@lru_cache(maxsize=4)
+def _offers(text: str) -> tuple[Offer, ...]:
+    listed = {task["task_id"]: task for output in _outputs(text, "market browse") for task in output["tasks"]}
     return tuple(
         Offer(
             task_id=task_id,
@@ -201,19 +173,18 @@ def staff(observation: Observation) -> tuple[Employee, ...]:
             active_tasks=tuple(each.get("active_tasks") or ()),
             tier=each.get("tier") or "",
         )
-        for each in _last_output(observation, "employee list").get("employees", ())
+        for each in _last(observation, "employee list", "employees")
     )
 
 
 def trust(observation: Observation) -> dict[str, float]:
     """Return the trust by client as the last turn shows it, empty when it did not ask."""
-    listed = _last_output(observation, "client list").get("clients", ())
-    return {client["name"]: client["trust_level"] for client in listed}
+    return {client["name"]: client["trust_level"] for client in _last(observation, "client list", "clients")}
 
 
 def prestige(observation: Observation) -> dict[str, float]:
     """Return the prestige by domain as the last turn shows it, empty when it did not ask."""
-    return dict(_last_output(observation, "company status").get("prestige", {}))
+    return dict(_last(observation, "company status", "prestige"))
 
 
 def asked_at(observation: Observation) -> str:
@@ -221,7 +192,7 @@ def asked_at(observation: Observation) -> str:
 
     A forced advance may follow the last answer of a turn.
     """
-    return _last_output(observation, "company status").get("sim_time", "")
+    return _last(observation, "company status", "sim_time") or ""
 
 
 def inspections(observation: Observation) -> tuple[Inspection, ...]:
@@ -237,14 +208,13 @@ def inspections(observation: Observation) -> tuple[Inspection, ...]:
             team=tuple(each["employee"] for each in output["assignments"]),
             skill_boost=float(output["skill_boost_pct"]),
         )
-        for output in _outputs(observation, "task inspect")
+        for output in _outputs(observation["results"], "task inspect")
     )
 
 
 def planned_tasks(observation: Observation) -> tuple[str, ...]:
     """Return the ids of the company's planned tasks as the last turn lists them, newest first."""
-    listed = _last_output(observation, "task list").get("tasks", ())
-    return tuple(task["task_id"] for task in listed if task["status"] == "planned")
+    return tuple(task["task_id"] for task in _last(observation, "task list", "tasks") if task["status"] == "planned")
 
 
 def completions(observation: Observation) -> tuple[Completion, ...]:
@@ -277,30 +247,26 @@ class MarketGate:
     def learn(self, observation: Observation) -> None:
         """Take in refusals of tasks that only the hopeful reading opens; such tasks are still listed."""
         refusals = {command.split()[-1] for command in refused(observation, "task accept")}
-        if self.lists_everything is None and (first := offers(observation)):
+        listed = offers(observation) if refusals or self.lists_everything is None else ()
+        if self.lists_everything is None and listed:
             # A market without clients belongs to a rule set that lists everything. Where there are clients, a newcomer
             # is shown no task that requires more prestige than it has, or any trust, unless all are shown.
             self.lists_everything = any(
-                not offer.client or offer.required_prestige > _NEWCOMER or offer.required_trust > 0 for offer in first
+                not offer.client or offer.required_prestige > _NEWCOMER or offer.required_trust > 0 for offer in listed
             )
         for done in completions(observation) if self._refused_trust else ():
             if done.success:
                 self._refused_trust.pop(done.client, None)
-        for offer in offers(observation) if refusals else ():
-            if offer.task_id in refusals:
-                self._learn_refusal(offer, observation)
-
-    def _learn_refusal(self, offer: Offer, observation: Observation) -> None:
-        """Ascribe a refusal to trust if that may be lacking, else to prestige.
-
-        Should it have been prestige all the same, tasks that ask for no trust will show it.
-        """
-        levels = prestige(observation)
-        if self._asks_trust(offer) and trust(observation).get(offer.client, 0.0) < offer.required_trust:
-            least = self._refused_trust.get(offer.client, offer.required_trust)
-            self._refused_trust[offer.client] = min(least, offer.required_trust)
-        elif levels:
-            self._each_domain |= not _each_reaches(offer, levels) and _highest_reaches(offer, levels)
+        levels = prestige(observation) if refusals else {}
+        for offer in listed:
+            if offer.task_id not in refusals:
+                continue
+            # Trust is blamed if it may be lacking. Should it have been prestige, tasks that ask for none will show it.
+            if self._asks_trust(offer) and trust(observation).get(offer.client, 0.0) < offer.required_trust:
+                least = self._refused_trust.get(offer.client, offer.required_trust)
+                self._refused_trust[offer.client] = min(least, offer.required_trust)
+            elif levels and max(levels.values()) >= offer.required_prestige:
+                self._each_domain |= not _each_reaches(offer, levels)
 
     def opened(self, observation: Observation) -> tuple[Offer, ...]:
         """Return the listed tasks that can be had; whatever prestige they require where the last turn did not ask."""
@@ -308,17 +274,12 @@ class MarketGate:
         return tuple(offer for offer in offers(observation) if self.opens(offer, levels))
 
     def opens(self, offer: Offer, levels: Mapping[str, float]) -> bool:
-        """Return whether prestige and trust suffice for a task, going by what is known of the rules.
-
-        Args:
-            offer: The task.
-            levels: Prestige by domain, empty where it is not known.
-        """
+        """Return whether trust and prestige (empty where unknown) suffice, going by what is known of the rules."""
         if offer.required_trust >= self._refused_trust.get(offer.client, offer.required_trust + 1):
             return False
-        if not levels:
-            return True
-        return _each_reaches(offer, levels) if self._each_domain else _highest_reaches(offer, levels)
+        if self._each_domain and levels:
+            return _each_reaches(offer, levels)
+        return not levels or max(levels.values()) >= offer.required_prestige
 
     def doubts(self, offer: Offer, levels: Mapping[str, float]) -> bool:
         """Return whether only a hopeful reading of the rules opens a task, so that it may be refused yet."""
@@ -331,7 +292,3 @@ class MarketGate:
 
 def _each_reaches(offer: Offer, levels: Mapping[str, float]) -> bool:
     return all(levels.get(domain, 0.0) >= offer.required_prestige for domain, _ in offer.work)
-
-
-def _highest_reaches(offer: Offer, levels: Mapping[str, float]) -> bool:
-    return max(levels.values()) >= offer.required_prestige

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -12,24 +12,27 @@ from ycbench_agents.scripted.answers import Employee, Work
 
 TEAM_SIZE: Final = 4  # members of a team that count
 ASSUMED_RATE: Final = 4.0  # units an hour in every domain, about a middling employee's, where rates are hidden
+LEAST_UNITS: Final = 200.0  # of an accepted task, in each domain
 TINY: Final = 0.001  # hours or units; keeps work of none from being worth infinitely much
-_LEAST_UNITS: Final = 200.0  # of an accepted task, in each domain
-_START: Final = 9
-_END: Final = 18
-_SATURDAY: Final = 5
-_HOUR: Final = dt.timedelta(hours=1)
+WORKDAY_HOURS: Final = 9.0
+HOUR: Final = dt.timedelta(hours=1)
+SATURDAY: Final = 5
+OPENING: Final = 9
+CLOSING: Final = 18
 
 
 def team_rate(team: Iterable[Employee], domain: str, *, tasks_each: int = 1) -> float:
-    """Return the units of work an hour of a team in a domain.
-
-    Args:
-        team: Its members.
-        domain: Domain.
-        tasks_each: Number of active tasks that each of them is on, this one included.
-    """
+    """Return the units of work an hour of a team in a domain, each member being on a number of active tasks."""
     rates = sorted((member.rates.get(domain, 0.0) / tasks_each for member in team), reverse=True)
     return sum(rates[:TEAM_SIZE])
+
+
+def units(work: Work) -> float:
+    """Return the units of a task over all of its domains."""
+    total = 0.0
+    for _, each in work:
+        total += each
+    return total
 
 
 def most_units(listed: Work) -> float:
@@ -37,19 +40,15 @@ def most_units(listed: Work) -> float:
 
     Trust only ever reduces work, but no domain has less than a least amount.
     """
-    return sum(max(units, _LEAST_UNITS) for _, units in listed)
+    return sum(max(each, LEAST_UNITS) for _, each in listed)
 
 
-def hours_of_work(work: Work, team: Sequence[Employee], *, tasks_each: int = 1) -> float:
-    """Return the business hours that a team takes for a task: its domains progress side by side.
-
-    Returns:
-        Hours; infinite when nobody can do a part of it.
-    """
+def hours_of_work(work: Work, team: Iterable[Employee], *, tasks_each: int = 1) -> float:
+    """Return the business hours that a team takes: domains progress side by side; infinite if one gets nowhere."""
     hours = 0.0
-    for domain, units in work:
+    for domain, each in work:
         rate = team_rate(team, domain, tasks_each=tasks_each)
-        hours = max(hours, units / rate if rate > 0 else float("inf"))
+        hours = max(hours, each / rate if rate > 0 else float("inf"))
     return hours
 
 
@@ -58,15 +57,15 @@ def business_hours(start: dt.datetime, end: dt.datetime) -> float:
     if end <= start:
         return 0.0
     whole_days = int(np.busday_count(start.date(), end.date()))
-    return whole_days * float(_END - _START) + _hours_of_its_day(end) - _hours_of_its_day(start)
+    return whole_days * WORKDAY_HOURS + _hours_of_its_day(end) - _hours_of_its_day(start)
 
 
 def _hours_of_its_day(instant: dt.datetime) -> float:
     """Return the business hours between the start of a day and an instant of it."""
-    if instant.weekday() >= _SATURDAY:
+    if instant.weekday() >= SATURDAY:
         return 0.0
-    opening = instant.replace(hour=_START, minute=0, second=0, microsecond=0)
-    return min(max(0.0, (instant - opening) / _HOUR), float(_END - _START))
+    opening = instant.replace(hour=OPENING, minute=0, second=0, microsecond=0)
+    return min(max(0.0, (instant - opening) / HOUR), WORKDAY_HOURS)
 
 
 def add_business_hours(start: dt.datetime, hours: float) -> dt.datetime:
@@ -77,10 +76,10 @@ def add_business_hours(start: dt.datetime, hours: float) -> dt.datetime:
     """
     now, left = start, hours
     while True:
-        closing = now.replace(hour=_END, minute=0, second=0, microsecond=0)
-        now = max(now, now.replace(hour=_START, minute=0, second=0, microsecond=0))
-        here = (closing - now) / _HOUR if now.weekday() < _SATURDAY and now < closing else 0.0
+        closing = now.replace(hour=CLOSING, minute=0, second=0, microsecond=0)
+        now = max(now, closing.replace(hour=OPENING))
+        here = (closing - now) / HOUR if now.weekday() < SATURDAY and now < closing else 0.0
         if here > 0 and left <= here:
-            return now + left * _HOUR
+            return now + left * HOUR
         left -= here
         now = closing.replace(hour=0) + dt.timedelta(days=1)

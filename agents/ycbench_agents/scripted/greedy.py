@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import MarketGate
-from ycbench_agents.scripted.one_at_a_time import WAIT, everybody, try_to_take
+from ycbench_agents.scripted.commands import WAIT, start
+from ycbench_agents.scripted.one_at_a_time import Baseline, everybody, take
 from ycbench_env import Observation
 
 _LOOK: Final = "market browse --limit 1"  # the market is listed by reward, best first
@@ -24,20 +24,13 @@ class IdlePolicy:
         return ""
 
 
-class GreedyPolicy:
+class GreedyPolicy(Baseline):
     """Takes the highest-reward task on the market, puts everybody on it and waits; one task at a time.
 
     It ignores history, skills and notes, so it falls for adversarial clients, whose market rewards are high. A market
     that lists only what can be accepted shows it one task, the best-paid. Where everything is listed, it asks for the
     company's prestige, too, and takes the best-paid task that this opens.
     """
-
-    def __init__(self) -> None:
-        self.reset(0)
-
-    def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
-        """Forget what the market lists."""
-        self._gate = MarketGate()
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look at the market for the next decision."""
@@ -50,20 +43,9 @@ class GreedyPolicy:
         team = everybody(observation)
         if wide:
             offers = self._gate.opened(observation) if answers.prestige(observation) else ()
-            return try_to_take(observation, offers[0].task_id, team, (look,)) if offers and team else look
-        last = answers.results(observation)[-1:]
-        listed = (
-            last[0]["output"].get("tasks") if last and last[0].get("command", "").startswith("market browse") else None
-        )
+            return take(observation, offers[0].task_id, team, doubtful=True, looks=[look]) if offers and team else look
+        last = ({}, *answers.results(observation))[-1]
+        listed = last["output"].get("tasks") if last.get("command", "").startswith("market browse") else None
         if not listed or not team:
             return look  # the first turn, or nothing to take: the environment moves time on after some such turns
-        best = listed[0]["task_id"]
-        return "\n".join(
-            (
-                f"task accept --task-id {best}",
-                f"task assign --task-id {best} --employees {','.join(team)}",
-                f"task dispatch --task-id {best}",
-                WAIT,
-                look,
-            )
-        )
+        return "\n".join((*start(listed[0]["task_id"], team), WAIT, look))

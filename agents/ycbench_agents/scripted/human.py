@@ -1,9 +1,9 @@
 """Human: a person at a prompt decides.
 
-It shows what an agent is given, reads commands, one a line, and plays them as one turn at the first empty line. It
-knows what the person knows. ``ycbench play`` is the more comfortable way to play an episode; this policy puts a person
-wherever a policy can stand: in recorded runs, in comparisons, in mixtures. A recorded run can be gone on with later:
-what was typed is in its record, and nobody is asked for it again.
+It shows what an agent is given, reads commands, one a line, and plays them as one turn at the first empty line.
+``ycbench play`` is the more comfortable way to play an episode; this policy puts a person wherever a policy can stand:
+in recorded runs, in comparisons, in mixtures. A recorded run can be gone on with later: what was typed is in its
+record, and nobody is asked for it again.
 """
 
 from __future__ import annotations
@@ -20,39 +20,35 @@ _OPENING: Final = "Type commands, one a line; an empty line plays them as one tu
 _TYPED: Final = "typed"
 
 
-def _ask(prompt: str) -> str:
-    """Return the next line of stdin; the prompt goes to stderr, as ``input`` would not have it."""
-    sys.stderr.write(prompt)
+def _write(text: str, end: str = "\n") -> None:
+    sys.stderr.write(text + end)
     sys.stderr.flush()
+
+
+def _read(prompt: str) -> str:
+    """Return the next line of stdin; the prompt goes to stderr, as ``input`` would not have it."""
+    _write(prompt, end="")
     line = sys.stdin.readline()
     if not line:
         raise EOFError
-    return line.removesuffix("\n")
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    return line
 
 
 class HumanPolicy:
     """Asks a person for each turn.
 
     Args:
-        read: Shows a prompt and returns the line that is typed, without its line break; EOFError at the end. By default
-            lines come from stdin.
+        read: Shows a prompt and returns the line that is typed; EOFError at the end. By default lines come from stdin.
         write: Shows a text. By default it and the prompts go to stderr, since stdout is for results.
 
     Raises:
         ValueError: One of them cannot be called.
     """
 
-    def __init__(self, read: Callable[[str], str] = _ask, write: Callable[[str], object] = _tell) -> None:
-        for name, function in (("read", read), ("write", write)):
+    def __init__(self, read: Callable[[str], str] = _read, write: Callable[[str], object] = _write) -> None:
+        for name, function, like in (("read", read, "input"), ("write", write, "print")):
             if not callable(function):
-                msg = (
-                    f"{name}: got {shown(function)}, expected a function, like {'input' if name == 'read' else 'print'}"
-                )
+                msg = f"{name}: got {shown(function)}, expected a function, like {like}"
                 raise ValueError(msg)  # noqa: TRY004 -- one kind of error for all that is wrong with parameters
         self._read = read
         self._write = write
@@ -72,11 +68,22 @@ class HumanPolicy:
             self._write(_OPENING)
             self._greeted = True
         self._write("\n".join(map(printable, observation["text"].split("\n"))))
-        prompt = f"turn {int(observation['turn'])}> "
         lines: list[str] = []
-        while line := self._line(prompt if not lines else "... "):
+        while True:
+            try:
+                line = self._read("... " if lines else f"turn {int(observation['turn'])}> ").strip()
+            except UnicodeDecodeError:
+                self._write("That line is not in the terminal's encoding and was not read; type it again.")
+                continue
+            except EOFError:
+                msg = (
+                    "the input ended, so nobody decides; what was typed since the last empty line was not played. "
+                    "A recorded run goes on with: ycbench resume FOLDER"
+                )
+                raise PolicyStoppedError(msg) from None
+            if not line:
+                return "\n".join(lines)
             lines.append(line)
-        return "\n".join(lines)
 
     async def decide(self, observation: Observation) -> Decision:
         """Return the commands that a person types, and keep them for the record.
@@ -91,24 +98,10 @@ class HumanPolicy:
         """Return what was typed according to a record, without asking.
 
         Raises:
-            ValueError: The record tells of nothing typed.
+            ValueError: The record holds nothing typed.
         """
         turn = trace.get(_TYPED)
         if not isinstance(turn, str):
             msg = f"got a trace with {', '.join(trace) or 'nothing'}, expected {_TYPED}, the text of the turn"
             raise ValueError(msg)  # noqa: TRY004 -- what the protocol asks for
         return turn
-
-    def _line(self, prompt: str) -> str:
-        """Return the next line without blanks around it."""
-        while True:
-            try:
-                return self._read(prompt).strip()
-            except UnicodeDecodeError:
-                self._write("That line is not in the terminal's encoding and was not read; type it again.")
-            except EOFError:
-                msg = (
-                    "the input ended, so nobody decides; what was typed since the last empty line was not played. "
-                    "A recorded run goes on with: ycbench resume FOLDER"
-                )
-                raise PolicyStoppedError(msg) from None

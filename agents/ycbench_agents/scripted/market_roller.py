@@ -9,15 +9,13 @@ rolls no more and plays as the expert does, as it also does where rates are hidd
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
 from ycbench_agents.registry import number_parameter
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import Offer
+from ycbench_agents.scripted.commands import accept
 from ycbench_agents.scripted.expert import ExpertPolicy
-from ycbench_agents.scripted.expert.staffing import Situation, units
+from ycbench_agents.scripted.forecast import units
 from ycbench_env import Observation
 
 
@@ -45,22 +43,20 @@ class MarketRollerPolicy:
 
     def act(self, observation: Observation) -> str:
         """Return the next turn: what the expert decides, and offers that are to be replaced before its next look."""
-        if answers.refused(observation, "task accept"):
-            self._closed = True
+        self._closed = self._closed or bool(answers.refused(observation, "task accept"))
         situation = self._expert.learn(observation)
         if situation is None:
             return self._expert.look()
         offers = self._expert.appraise(situation).offers
         if self._closed or situation.hidden or not offers:
             return self._expert.decide(situation)
-        best = self._best(offers, situation)
-        poor = [offer.task_id for offer in offers if offer.task_id not in best]
-        refresh = [f"task accept --task-id {task_id}" for task_id in poor[-self._batch :]]
-        chosen = tuple(offer for offer in situation.offers if offer.task_id not in poor)
-        return self._expert.decide(attrs.evolve(situation, offers=chosen), refresh)
-
-    def _best(self, offers: Sequence[Offer], situation: Situation) -> set[str]:
-        """Return the ids of the best-paid offers of each domain, by unit of work."""
         ranked = sorted(offers, key=lambda offer: -offer.reward_cents / units(offer.work))
-        domains = [[offer for offer in ranked if offer.work[0][0] == domain] for domain in situation.prestige]
-        return {offer.task_id for of_domain in domains for offer in of_domain[: self._keep]}
+        best = {
+            offer.task_id
+            for domain in situation.prestige
+            for offer in [offer for offer in ranked if offer.work[0][0] == domain][: self._keep]
+        }
+        poor = [offer.task_id for offer in offers if offer.task_id not in best]
+        chosen = tuple(offer for offer in situation.offers if offer.task_id not in poor)
+        refresh = [accept(task_id) for task_id in poor[-self._batch :]]
+        return self._expert.decide(attrs.evolve(situation, offers=chosen), refresh)

@@ -2,8 +2,7 @@
 
 In each turn the other policy is asked with probability ``epsilon``, else the first one. Only the one whose turn it is
 is asked: nobody types, pays for or keeps account of a turn that is not played. So each of the two must cope with turns
-that it did not choose: it sees what the last turn led to, may have missed what happened before, and finds tasks that it
-did not accept. That is the contract of every policy here, and ``ycbench_agents.testing.check_policy`` checks it.
+that it did not choose; that is the contract of every policy, and ``ycbench_agents.testing.check_policy`` checks it.
 
 Which policy a turn is from depends on the seed and the number of the turn alone, and a turn that is the other's at some
 ``epsilon`` is so at every greater one. A record tells of each turn whose it was (``played_by``).
@@ -49,12 +48,14 @@ class MixturePolicy:
     ) -> None:
         self._epsilon = number_parameter("epsilon", epsilon, most=1)
         self._policies = {
-            _FIRST: _policy(_FIRST, policy, policy_parameters),
-            _OTHER: _policy(_OTHER, other, other_parameters),
+            _FIRST: _made(_FIRST, policy, policy_parameters),
+            _OTHER: _made(_OTHER, other, other_parameters),
         }
         # A mixture within a mixture is reset with the same seed; its draws must be others, or they would rise and fall
         # together with those of the outer one.
-        self.depth: int = 1 + max(_depth(each) for each in self._policies.values())
+        self.depth: int = 1 + max(
+            [each.depth for each in self._policies.values() if isinstance(each, MixturePolicy)], default=0
+        )
         self.reset(0)
 
     @property
@@ -92,7 +93,10 @@ class MixturePolicy:
         except BaseException:
             self._rng.setstate(before)  # so that the next attempt asks the same policy
             raise
-        return Decision(decision.turn, _named(name, decision.trace), decision.transport)
+        # Where that policy is a mixture, too, whose turn it was is a path.
+        inner = decision.trace.get(_PLAYED_BY)
+        path = name if inner is None else f"{name}/{inner}"
+        return Decision(decision.turn, {**decision.trace, _PLAYED_BY: path}, decision.transport)
 
     def recall(self, observation: Observation, trace: JsonObject) -> Turn:
         """Return the turn that a recorded decision led to.
@@ -101,12 +105,15 @@ class MixturePolicy:
             ValueError: The record says that it was another policy's turn.
         """
         name = self._draw()
-        recorded, inner = _unnamed(trace)
+        recorded, _, path = str(trace.get(_PLAYED_BY)).partition("/")
         if recorded != name:
             msg = f"{_PLAYED_BY}: got {recorded!r} from the record, expected {name!r}; was epsilon another?"
             raise ValueError(msg)
         policy = self._policies[name]
-        return policy.recall(observation, inner) if isinstance(policy, DeliberatingPolicy) else policy.act(observation)
+        if not isinstance(policy, DeliberatingPolicy):
+            return policy.act(observation)
+        inner = {key: value for key, value in trace.items() if key != _PLAYED_BY}
+        return policy.recall(observation, {**inner, _PLAYED_BY: path} if path else inner)
 
     def _draw(self) -> str:
         """Return whose the next turn is."""
@@ -118,9 +125,6 @@ def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
 
     A record is data and may come from anybody: whoever makes a mixture again from one looks here first at whose code
     would be run.
-
-    Args:
-        parameters: Arguments of ``MixturePolicy`` by name.
     """
     names: list[str] = []
     tables = [parameters]
@@ -132,7 +136,7 @@ def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _policy(name: str, policy: object, parameters: object) -> Policy:
+def _made(name: str, policy: object, parameters: object) -> Policy:
     """Return a policy that was given, or make the one that was named."""
     if parameters is not None and not isinstance(parameters, Mapping):
         msg = f"{name}_parameters: got {shown(parameters)}, expected a table of parameters, like {{epsilon = 0.2}}"
@@ -150,21 +154,3 @@ def _policy(name: str, policy: object, parameters: object) -> Policy:
         msg = f"{name}_parameters: got {shown(parameters)} for a policy that is made already; give them to its class"
         raise PolicyError(msg)
     return policy
-
-
-def _depth(policy: Policy) -> int:
-    """Return how many mixtures lie within each other in a policy."""
-    return policy.depth if isinstance(policy, MixturePolicy) else 0
-
-
-def _named(name: str, trace: JsonObject) -> JsonObject:
-    """Return the trace of an inner policy with whose turn it was, as a path where that policy is a mixture, too."""
-    inner = trace.get(_PLAYED_BY)
-    return {**trace, _PLAYED_BY: name if inner is None else f"{name}/{inner}"}
-
-
-def _unnamed(trace: JsonObject) -> tuple[str, JsonObject]:
-    """Return whose turn it was, and the trace of that policy; the inverse of ``_named``."""
-    name, _, inner = str(trace.get(_PLAYED_BY)).partition("/")
-    rest = {key: value for key, value in trace.items() if key != _PLAYED_BY}
-    return name, {**rest, _PLAYED_BY: inner} if inner else rest

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import MarketGate
+from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispatch, inspect
 from ycbench_env import Observation
 
 _LOOKS: Final = ("company status", "employee list", "client list", "client history", "finance ledger", "task list")
@@ -47,49 +48,46 @@ class RandomPolicy:
         for _ in range(self._rng.randint(1, _MOST_COMMANDS)):
             command = self._rng.choice(self._choices(int(observation["employees"])))()
             commands.append(command)
-            if command.startswith(("market browse", "sim resume")):
+            if command.startswith(("market browse", WAIT)):
                 break
         return "\n".join(commands)
 
     def _learn(self, observation: Observation) -> None:
-        """Take in what the last turn showed."""
+        """Take in what the last turn showed: prestige, the market, and whether this world knows clients."""
         if self._gate.lists_everything is None:
             self._gate.learn(observation)
-        moved = observation["sim_time"] != self._seen_time
-        if moved:  # prestige and trust may have moved: look again
-            self._listed = []
-            self._seen_time = observation["sim_time"]
-        results = answers.results(observation)
-        self._learn_rules(results)
-        if not moved:
-            for result in results:
-                # A result that had no room names no command, and one of somebody else may be a refusal.
-                if result.get("command", "").startswith("market browse"):
-                    self._listed = [
-                        task["task_id"] for task in result["output"].get("tasks", ()) if self._may_open(task)
-                    ]
-        ended = {done.task_id for done in answers.completions(observation)}
-        self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
-        if observation["planned_tasks"] == 0:
-            self._planned = {}
-
-    def _learn_rules(self, results: tuple[dict[str, Any], ...]) -> None:
-        """Take in prestige, and whether this world knows commands about clients."""
-        for result in results:
+        listed: list[dict[str, Any]] | None = None
+        for result in answers.results(observation):
+            # A result that had no room names no command, and one of somebody else may be a refusal.
             command, output = result.get("command", ""), result.get("output", {})
             if command.startswith("client ") and not result.get("ok"):
                 self._looks = tuple(look for look in self._looks if not look.startswith("client "))
             if command.startswith("company status") and "prestige" in output:
                 self._level = max(_NEWCOMER, *output["prestige"].values())
-
-    def _may_open(self, task: dict[str, Any]) -> bool:
-        """Return whether a listed task can be had: where all are listed, those that ask for more are not drawn."""
-        known = task.get("required_prestige", 0) <= self._level and not task.get("required_trust")
-        return known or not self._gate.lists_everything
+            if command.startswith("market browse"):
+                listed = output.get("tasks", [])
+        if observation["sim_time"] != self._seen_time:  # prestige and trust may have moved: look again
+            self._seen_time, self._listed = observation["sim_time"], []
+        elif listed is not None:
+            # Where all tasks are listed, those that ask for more than it has are not drawn.
+            self._listed = [
+                task["task_id"]
+                for task in listed
+                if not self._gate.lists_everything
+                or (task.get("required_prestige", 0) <= self._level and not task.get("required_trust"))
+            ]
+        ended = {done.task_id for done in answers.completions(observation)}
+        self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
+        if observation["planned_tasks"] == 0:
+            self._planned = {}
 
     def _choices(self, employees: int) -> list[Callable[[], str]]:
         """Return the kinds of command that can be given now."""
-        choices = [self._browse, lambda: self._rng.choice(self._looks)]
+        rng = self._rng
+        choices: list[Callable[[], str]] = [
+            lambda: f"market browse --limit {rng.randint(1, 20)} --offset {rng.randint(0, 30)}",
+            lambda: rng.choice(self._looks),
+        ]
         if self._listed:
             choices.append(self._accept)
         if self._planned and employees:
@@ -97,37 +95,34 @@ class RandomPolicy:
         if any(self._planned.values()):
             choices.append(self._dispatch)
         if self._active:
-            choices.append(lambda: "sim resume")
+            choices.append(lambda: WAIT)
         if self._planned or self._active:
-            choices.append(lambda: f"task inspect --task-id {self._rng.choice([*self._planned, *self._active])}")
-            if self._rng.random() < _CANCEL_CHANCE:
+            choices.append(lambda: inspect(rng.choice([*self._planned, *self._active])))
+            if rng.random() < _CANCEL_CHANCE:
                 choices.append(self._cancel)
         return choices
-
-    def _browse(self) -> str:
-        return f"market browse --limit {self._rng.randint(1, 20)} --offset {self._rng.randint(0, 30)}"
 
     def _accept(self) -> str:
         task_id = self._rng.choice(self._listed)
         self._listed.remove(task_id)
         self._planned[task_id] = False
-        return f"task accept --task-id {task_id}"
+        return accept(task_id)
 
     def _assign(self, employees: int) -> str:
         task_id = self._rng.choice(list(self._planned))
         self._planned[task_id] = True
         team = sorted(self._rng.sample(range(1, employees + 1), self._rng.randint(1, employees)))
-        return f"task assign --task-id {task_id} --employees {','.join(f'Emp_{number}' for number in team)}"
+        return assign(task_id, [f"Emp_{number}" for number in team])
 
     def _dispatch(self) -> str:
         task_id = self._rng.choice([task_id for task_id, staffed in self._planned.items() if staffed])
         del self._planned[task_id]
         self._active.append(task_id)
-        return f"task dispatch --task-id {task_id}"
+        return dispatch(task_id)
 
     def _cancel(self) -> str:
         task_id = self._rng.choice([*self._planned, *self._active])
         self._planned.pop(task_id, None)
         self._active = [other for other in self._active if other != task_id]
         self._listed = []  # prestige and trust have fallen
-        return f"task cancel --task-id {task_id} --reason random"
+        return cancel(task_id, "random")

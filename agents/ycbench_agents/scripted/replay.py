@@ -25,12 +25,13 @@ import json
 import os
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, cast
 
 from ycbench_agents.base import PolicyStoppedError, Turn, TurnError, checked_turn
 from ycbench_agents.files import FileError, read_record
+from ycbench_agents.scripted.commands import WAIT
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
@@ -42,10 +43,7 @@ MOST_TURNS: Final = 100_000
 """Most turns."""
 _MOST_RECORD_BYTES: Final = 256_000_000  # of a run's turns.jsonl, which holds results, too
 _SEPARATOR: Final = "---"
-_COMMENT: Final = "#"
-_JSON: Final = "\\"
-_AFTERWARDS: Final = {"resume": "sim resume", "idle": ""}
-_STOP: Final = "stop"
+_AFTERWARDS: Final = {"resume": WAIT, "idle": "", "stop": None}
 
 
 class ReplayPolicy:
@@ -69,17 +67,16 @@ class ReplayPolicy:
         if (path is None) == (turns is None):
             msg = f"replay: got {'neither path nor' if path is None else 'both path and'} turns, expected one of them"
             raise ValueError(msg)
-        if then not in (*_AFTERWARDS, _STOP):
-            msg = f"then: got {shown(then)}, expected {', '.join((*_AFTERWARDS, _STOP))}"
+        if then not in _AFTERWARDS:
+            msg = f"then: got {shown(then)}, expected {', '.join(_AFTERWARDS)}"
             raise ValueError(msg)
+        self._source = "turns"
         if path is not None:
             if not isinstance(path, str | os.PathLike) or not os.fspath(path):  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
                 msg = f"path: got {shown(path)}, expected a file of turns, or the folder of a run"
                 raise ValueError(msg)
             self._source = f"path {os.fspath(path)}"
             turns = _load(Path(path))
-        else:
-            self._source = "turns"
         if not isinstance(turns, tuple | list) or not turns:
             msg = (
                 f"{self._source}: got {shown(turns)}, expected a list of at least one turn; the policy idle plays none"
@@ -90,7 +87,7 @@ class ReplayPolicy:
         except (TurnError, ValueError) as error:
             msg = f"{self._source}: {error}"
             raise ValueError(msg) from None
-        self._then = then
+        self._then = _AFTERWARDS[then]
         self._played = 0
 
     def reset(self, seed: int) -> None:  # noqa: ARG002 -- there is nothing to draw
@@ -106,13 +103,13 @@ class ReplayPolicy:
         if self._played < len(self._turns):
             self._played += 1
             return self._turns[self._played - 1]
-        if self._then == _STOP:
+        if self._then is None:
             msg = (
                 f"{self._source}: all {len(self._turns)} turns are played and the episode is not over; "
                 "give a longer list, or then=resume to let time pass until its end"
             )
             raise PolicyStoppedError(msg)
-        return _AFTERWARDS[self._then]
+        return self._then
 
 
 # ---- files
@@ -120,11 +117,10 @@ class ReplayPolicy:
 
 def _load(path: Path) -> Sequence[Turn]:
     """Return the turns of a file or of a run's folder."""
-    if path.is_dir():
-        path /= "turns.jsonl"
+    path = path / "turns.jsonl" if path.is_dir() else path
     try:
         if path.suffix == ".jsonl":
-            return tuple(cast("Iterator[Turn]", _recorded_turns(read_text(path, _MOST_RECORD_BYTES))))
+            return cast("Sequence[Turn]", _recorded_turns(read_text(path, _MOST_RECORD_BYTES)))
         return read_turns(read_text(path))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).removeprefix(f"{path}: ")
@@ -133,16 +129,11 @@ def _load(path: Path) -> Sequence[Turn]:
 
 
 def read_text(file: Path, most: int = MOST_CHARACTERS) -> str:
-    """Return the text of a regular file, unpacked where its name ends in ``.gz``.
-
-    Args:
-        file: The file.
-        most: Most bytes, unpacked.
+    """Return the text of a regular file of at most so many bytes, unpacked where its name ends in ``.gz``.
 
     Raises:
         FileNotFoundError: There is no such file.
-        FileError: It is no regular file or cannot be read, holds more bytes or bytes that are not UTF-8, or is packed
-            and damaged.
+        FileError: It is no regular file or cannot be read, is too large or not UTF-8, or is packed and damaged.
     """
     data = read_record(file.resolve(), most)
     try:
@@ -161,13 +152,14 @@ def read_text(file: Path, most: int = MOST_CHARACTERS) -> str:
         raise FileError(msg) from None
 
 
-def _recorded_turns(text: str) -> Iterator[object]:
-    """Yield the turns of JSON lines: texts, lists of texts, or records of turns, whose ``action`` is the turn.
+def _recorded_turns(text: str) -> list[object]:
+    """Return the turns of JSON lines: texts, lists of texts, or records of turns, whose ``action`` is the turn.
 
     Warns:
         UserWarning: The last line was cut short while it was written, and is left out.
     """
     lines = text.split("\n")
+    turns: list[object] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -175,11 +167,12 @@ def _recorded_turns(text: str) -> Iterator[object]:
             value: object = json.loads(line)
         except (ValueError, RecursionError):
             if number == len(lines):  # a run that was killed may end so, see docs/runs.md
-                warnings.warn(f"line {number} was cut short; its turn is left out", stacklevel=5)
-                return
+                warnings.warn(f"line {number} was cut short; its turn is left out", stacklevel=4)
+                break
             msg = f"line {number}: got {shown(line, 60)}, which is not JSON; expected one JSON value a line"
             raise ValueError(msg) from None
-        yield cast("dict[str, object]", value).get("action") if isinstance(value, dict) else value
+        turns.append(cast("dict[str, object]", value).get("action") if isinstance(value, dict) else value)
+    return turns
 
 
 def _bounded(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -207,10 +200,8 @@ def read_turns(text: str) -> tuple[str, ...]:
             list may hold; the message names the line or the most.
     """
     if len(text) > MOST_CHARACTERS or text.count("\n") > MOST_COMMANDS + 2 * MOST_TURNS:
-        msg = (
-            f"got {len(text):,} characters in {text.count(chr(10)):,} lines, expected at most {MOST_CHARACTERS:,} and "
-        )
-        msg += f"{MOST_COMMANDS:,} commands"
+        got = f"{len(text):,} characters in {text.count(chr(10)):,} lines"
+        msg = f"got {got}, expected at most {MOST_CHARACTERS:,} and {MOST_COMMANDS:,} commands"
         raise ValueError(msg)
     turns: list[str] = []
     lines: list[str] = []
@@ -219,50 +210,12 @@ def read_turns(text: str) -> tuple[str, ...]:
         if line == _SEPARATOR:
             turns.append("\n".join(lines))
             lines, empty = [], []
-        elif line.startswith(_JSON):
-            lines += [*empty, _json_text(line[1:], number)]
-            empty = []
         elif not line.strip():
             empty += [line] if lines else []
-        elif not line.startswith(_COMMENT):
-            lines += [*empty, line]
+        elif not line.startswith("#"):
+            lines += [*empty, _json_text(line[1:], number) if line.startswith("\\") else line]
             empty = []
     return cast("tuple[str, ...]", _bounded((*turns, "\n".join(lines)) if lines or turns else ()))
-
-
-def write_turns(turns: Iterable[str], comments: Sequence[str] = ()) -> str:
-    """Return turns in the form above, so that ``read_turns`` returns them to the letter.
-
-    Args:
-        turns: The turns.
-        comments: What is to stand above them, a comment each, or several where one has line breaks.
-
-    Raises:
-        ValueError: One is no text, or holds two halves of a character beside each other, which JSON would join.
-    """
-    turns = list(turns)
-    head = [f"{_COMMENT} {line}".rstrip() for comment in comments for line in comment.splitlines() or [""]]
-    only_empty = turns == [""]  # a text without anything is no turn at all
-    written = [_json_line(turn) if only_empty or not _is_plain(turn) else turn for turn in turns]
-    body = [f"\n{_SEPARATOR}\n".join(written)] if written else []
-    return "".join(f"{part}\n" for part in (*head, *body))
-
-
-def _is_plain(turn: str) -> bool:
-    """Return whether a turn is read back to the letter when it is written as it is."""
-    try:
-        turn.encode("utf-8")
-        return read_turns(f"{turn}\n{_SEPARATOR}\n") == (turn, "")
-    except ValueError:
-        return False
-
-
-def _json_line(turn: str) -> str:
-    line = f"{_JSON}{json.dumps(turn)}"
-    if json.loads(line[1:]) != turn:
-        msg = f"turns: got {shown(turn, 60)}, with two halves of a character (surrogates); write the character itself"
-        raise ValueError(msg)
-    return line
 
 
 def _json_text(text: str, number: int) -> str:
@@ -274,3 +227,35 @@ def _json_text(text: str, number: int) -> str:
         msg = f'line {number}: got {shown(text, 60)} after a backslash, expected a JSON text, like \\"task list"'
         raise ValueError(msg)  # noqa: TRY004 -- the file is wrong
     return value
+
+
+def write_turns(turns: Iterable[str], comments: Iterable[str] = ()) -> str:
+    """Return turns in the form above, below some comments, so that ``read_turns`` returns them to the letter.
+
+    Raises:
+        ValueError: One is no text, or holds two halves of a character beside each other, which JSON would join.
+    """
+    turns = list(turns)
+    head = [f"# {line}".rstrip() for comment in comments for line in comment.splitlines() or [""]]
+    written: list[str] = []
+    for turn in turns:
+        line = f"\\{json.dumps(turn)}"
+        if turns != [""] and _is_plain(turn):  # a text without anything is no turn at all
+            line = turn
+        elif json.loads(line[1:]) != turn:
+            msg = (
+                f"turns: got {shown(turn, 60)}, with two halves of a character (surrogates); write the character itself"
+            )
+            raise ValueError(msg)
+        written.append(line)
+    body = [f"\n{_SEPARATOR}\n".join(written)] if written else []
+    return "".join(f"{part}\n" for part in (*head, *body))
+
+
+def _is_plain(turn: str) -> bool:
+    """Return whether a turn is read back to the letter when it is written as it is."""
+    try:
+        turn.encode("utf-8")
+        return read_turns(f"{turn}\n{_SEPARATOR}\n") == (turn, "")
+    except ValueError:
+        return False

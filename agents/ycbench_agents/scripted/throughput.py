@@ -6,34 +6,40 @@ they fall for adversarial clients, and ask neither for deadlines nor for trust.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ycbench_agents.registry import number_parameter
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import MarketGate, Offer
-from ycbench_agents.scripted.one_at_a_time import LOOK, WAIT, best_team, feasible, known_staff, take, try_to_take
+from ycbench_agents.scripted.answers import Offer
+from ycbench_agents.scripted.commands import WAIT
+from ycbench_agents.scripted.one_at_a_time import LOOK, Baseline, best_team, feasible, known_staff, take
 from ycbench_env import Observation
 
 
-class ThroughputPolicy:
+class ThroughputPolicy(Baseline):
     """Takes the task with the highest reward an hour, with the best team for it, one at a time.
 
     It differs from greedy in the choice alone, so the two show what that is worth.
     """
 
-    def __init__(self) -> None:
-        self.reset(0)
-
-    def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
-        """Forget what refusals told."""
-        self._gate = MarketGate()
-
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
-        return _play_one(observation, _reward_per_hour, self._gate)
+        self._gate.learn(observation)
+        if observation["active_tasks"] > 0:
+            return f"{WAIT}\n{LOOK}"
+        staff = known_staff(observation)
+        choice = feasible(self._gate.opened(observation), staff)
+        if not choice:
+            return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
+        levels = answers.prestige(observation)
+        # Among equals the first listed, which pays most.
+        best, _ = max(choice, key=lambda each: self._worth(each[0], levels) / each[1])
+        team = [member.name for member in best_team(best.work, staff)]
+        return take(observation, best.task_id, team, doubtful=self._gate.doubts(best, levels))
+
+    def _worth(self, offer: Offer, levels: dict[str, float]) -> float:  # noqa: ARG002 -- prestige asks for them
+        return offer.reward_cents
 
 
-class PrestigePolicy:
+class PrestigePolicy(ThroughputPolicy):
     """Climbs first and earns later.
 
     Until one domain has the prestige that it wants, it plays the task that gives most prestige for an hour of the team,
@@ -50,47 +56,11 @@ class PrestigePolicy:
 
     def __init__(self, until: float = 5.0) -> None:
         self._until = number_parameter("until", until)
-        self.reset(0)
+        super().__init__()
 
-    def reset(self, seed: int) -> None:  # noqa: ARG002 -- nothing to draw
-        """Forget what refusals told."""
-        self._gate = MarketGate()
-
-    def act(self, observation: Observation) -> str:
-        """Return the next turn; every turn ends with a look for the next decision."""
-        levels = answers.prestige(observation)
+    def _worth(self, offer: Offer, levels: dict[str, float]) -> float:
         highest = max(levels.values(), default=0.0)
         if highest >= self._until:
-            return _play_one(observation, _reward_per_hour, self._gate)
-
-        def prestige_per_hour(offer: Offer, hours: float) -> float:
-            leads = any(levels.get(domain, 0.0) == highest for domain, _ in offer.work)
-            return offer.prestige_delta / hours if leads else 0.0
-
-        return _play_one(observation, prestige_per_hour, self._gate)
-
-
-def _reward_per_hour(offer: Offer, hours: float) -> float:
-    return offer.reward_cents / hours
-
-
-def _play_one(observation: Observation, value: Callable[[Offer, float], float], gate: MarketGate) -> str:
-    """Return a turn that waits for the active tasks, else takes the task of highest value with its best team.
-
-    Args:
-        observation: What was seen last.
-        value: What a task is worth, given the business hours that its best team takes.
-        gate: Which tasks prestige opens; it learns from what was seen.
-    """
-    gate.learn(observation)
-    if observation["active_tasks"] > 0:
-        return f"{WAIT}\n{LOOK}"
-    staff = known_staff(observation)
-    choice = feasible(gate.opened(observation), staff)
-    if not choice:
-        return LOOK  # the first turn, or nothing to take: the environment moves time on after some such turns
-    best, _ = max(choice, key=lambda each: value(*each))  # among equals the first listed, which pays most
-    if gate.doubts(best, answers.prestige(observation)):
-        team = [member.name for member in best_team(best.work, staff)]
-        return try_to_take(observation, best.task_id, team)
-    return take(observation, best.task_id, best_team(best.work, staff))
+            return offer.reward_cents
+        leads = any(levels.get(domain, 0.0) == highest for domain, _ in offer.work)
+        return offer.prestige_delta if leads else 0.0

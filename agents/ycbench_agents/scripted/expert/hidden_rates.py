@@ -14,14 +14,27 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 
 from ycbench_agents.scripted.answers import Employee, Inspection, Offer, Work
-from ycbench_agents.scripted.expert.staffing import Situation, units
-from ycbench_agents.scripted.forecast import ASSUMED_RATE, business_hours, most_units
+from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, start
+from ycbench_agents.scripted.expert.staffing import MONTH, YEAR, Situation
+from ycbench_agents.scripted.forecast import (
+    ASSUMED_RATE,
+    CLOSING,
+    HOUR,
+    OPENING,
+    SATURDAY,
+    TINY,
+    WORKDAY_HOURS,
+    business_hours,
+    most_units,
+    units,
+)
 
 _USUAL: Final = {"junior": (2.5, 2.0), "mid": (5.5, 3.0), "senior": (8.5, 3.5)}  # mean and deviation of a rate
 _UNKNOWN: Final = (ASSUMED_RATE, 3.0)
@@ -30,21 +43,13 @@ _NOISE: Final = 1e-3  # of progress: rates are stored with four places, and so i
 _NOISE_UNITS: Final = 2e-4
 _MOST_MEMBERS: Final = 64  # of a team; a larger one tells too little of anybody
 _TOO_SURE: Final = 1e-300  # variances below it are 0
-_SATURDAY: Final = 5
-_OPENING: Final = 9
-_CLOSING: Final = 18
-_MIDNIGHT: Final = 24
-_HOUR: Final = dt.timedelta(hours=1)
+
+_Rate: TypeAlias = tuple[str, str]  # a domain, and somebody's name
 
 
 @attrs.frozen
 class Belief:
-    """A rate as it is believed.
-
-    Args:
-        rate: Expected units an hour.
-        deviation: Standard deviation of it, in units an hour.
-    """
+    """A rate as it is believed, in units an hour: what is expected, and its standard deviation."""
 
     rate: float
     deviation: float
@@ -54,10 +59,9 @@ def counted_hours(since: dt.datetime, until: dt.datetime) -> float:
     """Return the hours that count where a working day counts until midnight, save the last one until its closing."""
     hours, day = 0.0, since.replace(hour=0, minute=0, second=0, microsecond=0)
     while day.date() <= until.date():
-        if day.weekday() < _SATURDAY:
-            last = day.date() == until.date()
-            end = min(until, day + _CLOSING * _HOUR) if last else day + _MIDNIGHT * _HOUR
-            hours += max(0.0, (end - max(since, day + _OPENING * _HOUR)) / _HOUR)
+        if day.weekday() < SATURDAY:
+            end = min(until, day + CLOSING * HOUR) if day.date() == until.date() else day + 24 * HOUR
+            hours += max(0.0, (end - max(since, day + OPENING * HOUR)) / HOUR)
         day += dt.timedelta(days=1)
     return hours
 
@@ -77,23 +81,16 @@ class RateEstimate:
     """
 
     def __init__(self) -> None:
-        self._tiers: dict[str, str] = {}
-        self._rules = (_Filters(), _Filters())
+        self._priors: dict[str, tuple[float, float]] = {}  # mean and deviation of somebody's rate in any domain
+        self._filters = (_Filter(self._priors), _Filter(self._priors))
         self._before: tuple[dt.datetime, Mapping[str, Inspection]] | None = None  # the last look at active tasks
         self._boosted: set[str] = set()
 
     def meet(self, name: str, tier: str) -> None:
-        """Take in somebody's tier; it counts until progress shows more.
+        """Take in the tier of somebody new; it counts until progress shows more."""
+        self._priors.setdefault(name, _USUAL.get(tier, _UNKNOWN))
 
-        Args:
-            name: Who it is.
-            tier: junior, mid, senior, or anything else for somebody unknown.
-        """
-        if self._tiers.setdefault(name, tier) == tier:
-            for filters in self._rules:
-                filters.priors[name] = _USUAL.get(tier, _UNKNOWN)
-
-    def see(self, now: dt.datetime, inspections: Sequence[Inspection], *, whole: bool) -> None:
+    def see(self, now: dt.datetime, inspections: Iterable[Inspection], *, whole: bool) -> None:
         """Take in a look at all tasks that have been active since the look before.
 
         Args:
@@ -108,8 +105,8 @@ class RateEstimate:
             if task.status == "completed_success" and task_id not in self._boosted:
                 self._boosted.add(task_id)
                 for domain, _ in task.work:
-                    for filters in self._rules:
-                        filters.scale(domain, task.team, 1.0 + task.skill_boost)
+                    for filter_ in self._filters:
+                        filter_.scale([(domain, name) for name in task.team], 1.0 + task.skill_boost)
         self._before = now, tasks
 
     def _learn_progress(
@@ -119,137 +116,104 @@ class RateEstimate:
         hours = business_hours(since, now), counted_hours(since, now)
         if min(hours) <= 0:
             return
-        loads: dict[str, int] = {}
         ended = {key for key, task in before.items() if task.status not in {"active", "planned"}}
         worked = [task for key, task in tasks.items() if key not in ended and task.status != "planned"]
-        for task in worked:
-            for name in task.team:
-                loads[name] = loads.get(name, 0) + 1
+        loads = Counter(name for task in worked for name in task.team)
         for task in worked:
             # One that ended was capped somewhere, at some instant within.
             if task.status != "active" or not 0 < len(task.team) <= _MOST_MEMBERS:
                 continue
-            shares = {name: 1 / loads[name] for name in task.team}
             # One that was not looked at before has begun right after that look, as time passes only at a turn's end.
             earlier = dict(before[task.task_id].remaining if task.task_id in before else task.work)
             for domain, left in task.remaining:
                 if left > 0:
-                    for filters, each in zip(self._rules, hours, strict=True):
-                        filters.observe(domain, shares, earlier[domain] - left, each)
+                    shares = {(domain, name): 1 / loads[name] for name in task.team}
+                    for filter_, each in zip(self._filters, hours, strict=True):
+                        filter_.observe(shares, earlier[domain] - left, each)
 
     def belief(self, name: str, domain: str) -> Belief:
         """Return what is believed of a rate."""
-        mean, variance = self._rules[self.counts_until_midnight].of(domain, name)
-        return Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
+        return self.team((name,), domain)
 
-    def team(self, names: Iterable[str], domain: str) -> Belief:
+    def team(self, names: Sequence[str], domain: str) -> Belief:
         """Return what is believed of the rate of several together, who work on nothing else."""
-        mean, variance = self._rules[self.counts_until_midnight].of_sum(domain, tuple(names))
+        mean, variance = self._filters[self.counts_until_midnight].sum([(domain, name) for name in names])
         return Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
 
     @property
     def counts_until_midnight(self) -> bool:
         """Whether hours until midnight are believed to count; among equals business hours are."""
-        usual, late = self._rules
+        usual, late = self._filters
         return late.surprise < usual.surprise
 
 
-class _Filters:
-    """A filter for each domain, all by one way of counting hours."""
-
-    def __init__(self) -> None:
-        self.priors: dict[str, tuple[float, float]] = {}
-        self.surprise = 0.0  # minus twice the log likelihood of what was seen
-        self._domains: dict[str, _Filter] = {}
-
-    def of(self, domain: str, name: str) -> tuple[float, float]:
-        """Return mean and variance of a rate."""
-        known = self._domains.get(domain)
-        if known is None or name not in known.means:
-            mean, deviation = self.priors.get(name, _UNKNOWN)
-            return mean, deviation * deviation
-        return known.means[name], known.covariances[name][name]
-
-    def of_sum(self, domain: str, names: tuple[str, ...]) -> tuple[float, float]:
-        """Return mean and variance of the sum of several rates."""
-        filter_ = self._with(domain, names)
-        mean = sum([filter_.means[name] for name in names])
-        return mean, sum([filter_.covariances[one].get(other, 0.0) for one in names for other in names])
-
-    def observe(self, domain: str, shares: Mapping[str, float], units: float, hours: float) -> None:
-        filter_ = self._with(domain, shares)
-        noise = _NOISE_UNITS + _NOISE * units
-        weights = {name: share * hours for name, share in shares.items()}
-        self.surprise += filter_.update(weights, units, noise * noise)
-
-    def scale(self, domain: str, names: tuple[str, ...], factor: float) -> None:
-        filter_ = self._with(domain, names)
-        for name in names:
-            filter_.scale(name, factor)
-
-    def _with(self, domain: str, names: Iterable[str]) -> _Filter:
-        filter_ = self._domains.setdefault(domain, _Filter())
-        for name in names:
-            if name not in filter_.means:
-                filter_.add(name, *self.priors.get(name, _UNKNOWN))
-        return filter_
-
-
 class _Filter:
-    """Means and covariances of the rates in one domain; rows hold only what is not 0."""
+    """Means and covariances of all rates, by one way of counting hours; rows hold only what is not 0."""
 
-    def __init__(self) -> None:
-        self.means: dict[str, float] = {}
-        self.covariances: dict[str, dict[str, float]] = {}
+    def __init__(self, priors: Mapping[str, tuple[float, float]]) -> None:
+        self.surprise = 0.0  # minus twice the log likelihood of what was seen
+        self._priors = priors
+        self._means: dict[_Rate, float] = {}
+        self._covariances: dict[_Rate, dict[_Rate, float]] = {}
 
-    def add(self, name: str, mean: float, deviation: float) -> None:
-        """Add somebody of whom nothing but the usual is known."""
-        self.means[name] = mean
-        self.covariances[name] = {name: deviation * deviation}
+    def _add(self, rates: Iterable[_Rate]) -> None:
+        """Begin with what is usual for rates of which nothing has been seen."""
+        for rate in rates:
+            if rate not in self._means:
+                mean, deviation = self._priors.get(rate[1], _UNKNOWN)
+                self._means[rate], self._covariances[rate] = mean, {rate: deviation * deviation}
 
-    def scale(self, name: str, factor: float) -> None:
-        """Multiply somebody's rate by a known factor."""
-        self.means[name] *= factor
-        row = self.covariances[name]
-        for other in row:
-            row[other] *= factor
-            self.covariances[other][name] = row[other]
-        row[name] *= factor
+    def sum(self, rates: Sequence[_Rate]) -> tuple[float, float]:
+        """Return mean and variance of the sum of several rates."""
+        self._add(rates)
+        mean = sum([self._means[rate] for rate in rates])
+        return mean, sum([self._covariances[one].get(other, 0.0) for one in rates for other in rates])
 
-    def update(self, weights: Mapping[str, float], seen: float, noise: float) -> float:
-        """Take in that a weighted sum of rates was seen, and return how surprising that was."""
-        gains: dict[str, float] = {}
-        for name, weight in weights.items():
-            for other, covariance in self.covariances[name].items():
+    def scale(self, rates: Sequence[_Rate], factor: float) -> None:
+        """Multiply rates by a known factor."""
+        self._add(rates)
+        for rate in rates:
+            self._means[rate] *= factor
+            row = self._covariances[rate]
+            for other in row:
+                row[other] *= factor
+                self._covariances[other][rate] = row[other]
+            row[rate] *= factor
+
+    def observe(self, shares: Mapping[_Rate, float], seen: float, hours: float) -> None:
+        """Take in the units that shares of rates brought in some hours."""
+        self._add(shares)
+        weights = {rate: share * hours for rate, share in shares.items()}
+        noise = _NOISE_UNITS + _NOISE * seen
+        gains: dict[_Rate, float] = {}
+        for rate, weight in weights.items():
+            for other, covariance in self._covariances[rate].items():
                 gains[other] = gains.get(other, 0.0) + weight * covariance
-        expected, variance = 0.0, noise
-        for name, weight in weights.items():
-            expected += weight * self.means[name]
-            variance += weight * gains[name]
+        expected, variance = 0.0, noise * noise
+        for rate, weight in weights.items():
+            expected += weight * self._means[rate]
+            variance += weight * gains[rate]
         error = seen - expected
-        for name, gain in gains.items():
-            self.means[name] += gain / variance * error
-            row = self.covariances[name]
+        for rate, gain in gains.items():
+            self._means[rate] += gain / variance * error
+            row = self._covariances[rate]
             for other, other_gain in gains.items():
                 left = row.get(other, 0.0) - gain * other_gain / variance
-                row[other] = max(left, _TOO_SURE) if other == name else left
-        return error * error / variance + math.log(variance)
+                row[other] = max(left, _TOO_SURE) if other == rate else left
+        self.surprise += error * error / variance + math.log(variance)
 
 
 # ---- playing by beliefs
 
-_TINY: Final = 1e-3  # hours, or units an hour
-_YEAR: Final = 2349.0  # business hours
 _TURNS_A_TASK: Final = 1.1  # milestones included, see _through
 _MOST_STOPS: Final = 6  # of the clock in a turn
 _SURE: Final = 0.05  # deviation of a rate that is known, as a part of it
-_MONTH: Final = 196.0  # business hours
-_WORKDAY_HOURS: Final = 9.0
 _LEAST_DAYS: Final = 7.0  # until a deadline
 _UNITS_A_DAY: Final = 300.0  # of the largest domain, by which deadlines are guessed
 _LATE_HOURS: Final = 27.0  # by which a task may be late before it is given up
 _MARGIN: Final = 0.95  # of the hours that a task may take
 _LIKELY: Final = 0.5  # chance of success that a task must have at least
+_UNLIKELY: Final = 0.05  # the same, where nothing else is left
 _SKILL: Final = 0.5  # share of a year's earnings that doubled rates in one domain bring
 _PRESTIGE: Final = 0.7  # part of what better-paid offers promise that counts
 _SCARCE: Final = 12  # offers that prestige opens, below which it may soon open none
@@ -260,27 +224,23 @@ _HORIZON: Final = 1000.0  # hours that such gains count at most
 _UNCERTAIN: Final = 0.15  # of a rate
 _GROWN: Final = 1.5  # times the listed work, which shows an adversary
 _SMALL_TEAMS: Final = (1, 2, 4)
-_UNLIKELY: Final = 0.05  # the same, where nothing else is left
 _LEFT_OVER: Final = 16  # offers that trials leave
 _THIN: Final = 1.3  # of the payrolls to come, which funds must cover before nothing more is begun
 
 
 @attrs.frozen
 class _Plan:
-    """A task with a team: what it nets, in cents, in how many hours, and by what it is compared with others."""
+    """A task with a team, and by what it is compared with others."""
 
     offer: Offer
     team: tuple[str, ...]
-    hours: float
-    net: float
     score: float
 
 
 class BlindPlay:
-    """Plays by beliefs about rates, one task at a time."""
+    """Plays by beliefs about rates, one task at a time, with a number of turns to share out over a year."""
 
     def __init__(self, turns_a_year: int) -> None:
-        """Make one that has seen nothing and may take so many turns a year."""
         self._turns_a_year = turns_a_year
         self.estimate = RateEstimate()
         self.tasks: tuple[str, ...] = ()  # to inspect in every look: those begun or accepted
@@ -295,26 +255,20 @@ class BlindPlay:
         self._lowest: Mapping[str, float] = {}  # prestige at the start
         self._raise = 0.01
         self._payroll = 0
-        self._lure = 0.0  # share of the earnings to come that a level of prestige is worth
         self._believed: dict[tuple[tuple[str, ...], str], Belief] = {}  # since the last look
 
     def learn(self, situation: Situation, *, whole: bool) -> None:
-        """Take in a look: tiers, progress, and how salaries rise."""
+        """Take in a look: tiers, progress, and by which part of a team's salaries a success raised them."""
         if not self._lowest:
             self._lowest = dict(situation.prestige)
-            self._budget = self._turns_a_year * max(1.0, situation.hours_left / _YEAR)
+            self._budget = self._turns_a_year * max(1.0, situation.hours_left / YEAR)
         for member in situation.staff:
             self.estimate.meet(member.name, member.tier)
-        self._lure = _lure_of_prestige(situation)
         self.estimate.see(situation.now, situation.inspections, whole=whole)
         self._believed = {}
-        self._learn_raise(situation)
-
-    def _learn_raise(self, situation: Situation) -> None:
-        """Take in by which part of their salaries a team's success raised them."""
-        salaries = {member.name: member.salary_cents for member in situation.staff}
         done = [task for task in situation.inspections if task.status == "completed_success"]
         if len(done) == 1 and self._payroll:
+            salaries = {member.name: member.salary_cents for member in situation.staff}
             rise = situation.payroll_cents - self._payroll
             paid = sum([salaries.get(name, 0) for name in done[0].team]) - rise
             self._raise = rise / paid if paid > 0 else 0.0
@@ -325,100 +279,83 @@ class BlindPlay:
     def decide(self, situation: Situation) -> list[str]:
         """Return the commands of the next turn, its looks aside."""
         self._turns += 1
-        tidy = [f"task cancel --task-id {task_id} --reason room" for task_id in situation.planned]
         seen = {task.task_id: task for task in situation.inspections}
         active = {task_id for member in situation.staff for task_id in member.active_tasks}
         if active:
             return self._go_on(situation, seen, active)
-        if self._in_hand is not None and (task := seen.get(self._in_hand.task_id)) and task.status == "planned":
-            return self._weigh(situation, self._in_hand, task)
-        return [*tidy, *self._choose(situation)]
+        offer, task = self._in_hand, seen.get(self._in_hand.task_id) if self._in_hand else None
+        if offer is None or task is None or task.status != "planned":
+            return [*[cancel(task_id, "room") for task_id in situation.planned], *self._choose(situation)]
+        # An accepted task is begun if its client is honest and it can be done, and left otherwise.
+        self._in_hand = None
+        plan = None
+        if units(task.work) > _GROWN * most_units(offer.work):
+            self._shunned.add(offer.client)
+        else:
+            self._honest.add(offer.client)
+            allowed = business_hours(situation.now, task.deadline) if task.deadline else 0.0
+            plan = self._best_plan(situation, [attrs.evolve(offer, work=task.work)], _LIKELY, allowed)
+        return self._choose(situation) if plan is None else self._begin(situation, plan, accepted=True)
 
     def _go_on(self, situation: Situation, seen: Mapping[str, Inspection], active: set[str]) -> list[str]:
         """Return the turn while somebody works: trials end, and their people join the others."""
         ended = [task_id for task_id in self._aside if task_id in active and task_id != self._main]
         freed = sorted({name for task_id in ended if task_id in seen for name in seen[task_id].team})
-        commands = [f"task cancel --task-id {task_id} --reason trial" for task_id in ended]
+        commands = [cancel(task_id, "trial") for task_id in ended]
         self._aside = ()
         if freed and self._main in active:
-            commands.append(f"task assign --task-id {self._main} --employees {','.join(freed)}")
+            commands.append(assign(self._main, freed))
         elif active <= set(ended):
-            self.tasks = ()
             return [*commands, *self._choose(situation)]
         self.tasks = tuple(sorted(active - set(ended)))
-        hopeless = [task_id for task_id in self.tasks if self._is_hopeless(situation, seen.get(task_id), len(active))]
-        commands += [f"task cancel --task-id {task_id} --reason hopeless" for task_id in hopeless]
-        if len(hopeless) == len(self.tasks):
-            return commands
+        everybody = tuple(sorted(member.name for member in situation.staff))
+        if len(active) == 1 and self.tasks and (task := seen.get(self.tasks[0])) and task.deadline is not None:
+            hours = self._hours(task.remaining, everybody) / self._factor
+            if hours > business_hours(situation.now, task.deadline) + _LATE_HOURS:
+                return [*commands, cancel(task.task_id, "hopeless")]
         if commands or not (task := seen.get(self._main or "")) or self.tasks != (self._main,):
-            return [*commands, "sim resume"]
+            return [*commands, WAIT]
         sure = self._is_sure(task.remaining, tuple(sorted(task.team)))
-        return [_through(task.task_id, task.team[0]) if sure else "sim resume"]
-
-    def _is_hopeless(self, situation: Situation, task: Inspection | None, load: int) -> bool:
-        """Return whether a task would end after its deadline, and long from now."""
-        if task is None or task.deadline is None or load > 1:
-            return False
-        hours = self._hours(task.remaining, tuple(sorted(member.name for member in situation.staff))) / self._factor
-        return hours > business_hours(situation.now, task.deadline) + _LATE_HOURS
-
-    def _weigh(self, situation: Situation, offer: Offer, task: Inspection) -> list[str]:
-        """Return a turn that begins an accepted task if its client is honest, else leaves it."""
-        self._in_hand = None
-        if units(task.work) > _GROWN * most_units(offer.work):
-            self._shunned.add(offer.client)
-            return self._choose(situation)
-        self._honest.add(offer.client)
-        allowed = business_hours(situation.now, task.deadline) if task.deadline else 0.0
-        plan = self._best_plan(situation, [attrs.evolve(offer, work=task.work)], allowed)
-        return self._choose(situation) if plan is None else self._begin(situation, plan)
+        return [_through(task.task_id, task.team[0]) if sure else WAIT]
 
     def _choose(self, situation: Situation) -> list[str]:
         """Return a turn that accepts the best task, or lets the rest of the time pass."""
-        months = situation.hours_left / _MONTH
-        covered = situation.funds_cents > _THIN * situation.payroll_cents * months
+        covered = situation.funds_cents > _THIN * situation.payroll_cents * (situation.hours_left / MONTH)
         offers = [offer for offer in situation.offers if self._may_take(offer)]
         self.tasks = ()
         if covered and self._turns >= self._budget:
-            return ["sim resume"]
-        plan = self._best_plan(situation, offers, None) or self._best_plan(situation, offers, None, likely=_UNLIKELY)
-        if plan is None:
-            return self._renew(offers)
+            return [WAIT]
+        plan = self._best_plan(situation, offers, _LIKELY) or self._best_plan(situation, offers, _UNLIKELY)
+        if plan is None:  # what cannot be done is accepted only to have it replaced: nothing else would ever change
+            self._passed.update(offer.task_id for offer in offers)
+            return [accept(offer.task_id) for offer in offers]
         if covered and plan.score <= 0:
-            return ["sim resume"]
+            return [WAIT]
         if plan.offer.client in self._honest:
-            return self._begin(situation, plan, accept=True)
+            return self._begin(situation, plan)
         self._in_hand = plan.offer
         self._passed.add(plan.offer.task_id)  # should it be refused
         self.tasks = (plan.offer.task_id,)
-        return [f"task accept --task-id {plan.offer.task_id}"]
-
-    def _renew(self, offers: Sequence[Offer]) -> list[str]:
-        """Return a turn that accepts what cannot be done, only to have it replaced: nothing else would ever change."""
-        useless = [offer.task_id for offer in offers]
-        self._passed.update(useless)
-        return [f"task accept --task-id {task_id}" for task_id in useless]
+        return [accept(plan.offer.task_id)]
 
     def _may_take(self, offer: Offer) -> bool:
         return offer.task_id not in self._passed and offer.client not in self._shunned
 
-    def _begin(self, situation: Situation, plan: _Plan, *, accept: bool = False) -> list[str]:
+    def _begin(self, situation: Situation, plan: _Plan, *, accepted: bool = False) -> list[str]:
         """Return a turn that puts a team on a task, and some of it on trials first."""
-        trials = tuple(self._trials(situation, plan)) if len(plan.team) == len(situation.staff) else ()
+        trials = list(self._trials(situation, plan)) if len(plan.team) == len(situation.staff) else []
         away = {name for _, name in trials}
         task_id = plan.offer.task_id
-        self._main, self._aside = task_id, tuple(offer.task_id for offer, _ in trials)
+        self._main, self._aside = task_id, tuple([offer.task_id for offer, _ in trials])
         self.tasks = (task_id, *self._aside)
         self._passed.update(self.tasks)
         team = [name for name in plan.team if name not in away]
-        main = _started(task_id, team)[0 if accept else 1 :]
+        main = start(task_id, team)[1 if accepted else 0 :]
         if trials:  # they come second, lest they take the room of a limited number of tasks
-            aside = [" && ".join(_started(offer.task_id, [name])) for offer, name in trials]
-            return [" && ".join(main), *aside, f"{_unchanged(task_id, team[0])} && sim resume"]
-        wait = _through(task_id, team[0]) if self._is_sure(plan.offer.work, plan.team) else "sim resume"
+            aside = [" && ".join(start(offer.task_id, [name])) for offer, name in trials]
+            return [" && ".join(main), *aside, f"{assign(task_id, team[:1])} && {WAIT}"]
+        wait = _through(task_id, team[0]) if self._is_sure(plan.offer.work, plan.team) else WAIT
         return [" && ".join((*main, wait))]
-
-    # ---- trials
 
     def _trials(self, situation: Situation, plan: _Plan) -> Iterator[tuple[Offer, str]]:
         """Yield tasks that cost nothing to give up with the person who tries each alone."""
@@ -437,15 +374,14 @@ class BlindPlay:
             if room <= 0:
                 return
             chosen = max(offers, key=lambda offer: self._doubt(member, [domain for domain, _ in offer.work]))
-            if self._doubt(member, [domain for domain, _ in chosen.work]) <= 0:
-                continue
-            offers.remove(chosen)
-            room -= 1
-            yield chosen, member.name
+            if self._doubt(member, [domain for domain, _ in chosen.work]) > 0:
+                offers.remove(chosen)
+                room -= 1
+                yield chosen, member.name
 
-    def _doubt(self, member: Employee, domains: Sequence[str] | Mapping[str, float]) -> float:
+    def _doubt(self, member: Employee, domains: Iterable[str]) -> float:
         """Return how uncertain somebody's rates are, as a sum of the domains in which that matters."""
-        beliefs = [self.estimate.belief(member.name, domain) for domain in domains]
+        beliefs = [self._team((member.name,), domain) for domain in domains]
         return sum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
 
     # ---- reckoning
@@ -463,10 +399,7 @@ class BlindPlay:
 
     def _hours(self, work: Work, team: tuple[str, ...]) -> float:
         """Return the hours that a team should take for work."""
-        hours = _TINY
-        for domain, each in work:
-            hours = max(hours, each / self._team(team, domain).rate)
-        return hours
+        return max([TINY, *[each / self._team(team, domain).rate for domain, each in work]])
 
     def _is_sure(self, work: Work, team: tuple[str, ...]) -> bool:
         """Return whether nothing is to be learned from how a team gets on."""
@@ -475,113 +408,80 @@ class BlindPlay:
 
     def _chance(self, work: Work, team: tuple[str, ...], allowed: float) -> float:
         """Return how likely a team is to do work within some business hours, domain by domain."""
-        hours = max(_TINY, allowed * _MARGIN * self._factor)
+        hours = max(TINY, allowed * _MARGIN * self._factor)
         chance = 1.0
         for domain, each in work:
             belief = self._team(team, domain)
-            spare = (belief.rate - each / hours) / max(_TINY, belief.deviation)
+            spare = (belief.rate - each / hours) / max(TINY, belief.deviation)
             chance *= (1.0 + spare / math.sqrt(1.0 + spare * spare)) / 2.0  # near the normal law, and the same anywhere
         return chance
 
-    def _allowed(self, situation: Situation, work: Work, known: float | None) -> float:
-        """Return the business hours that work may take, by its deadline, known or expected, and the horizon."""
-        if known is None:
-            known = _WORKDAY_HOURS * max(_LEAST_DAYS, int(max([each for _, each in work]) / _UNITS_A_DAY))
-        return min(known, situation.hours_left)
-
     def _best_plan(
-        self, situation: Situation, offers: Sequence[Offer], allowed: float | None, likely: float = _LIKELY
+        self, situation: Situation, offers: Iterable[Offer], likely: float, known: float | None = None
     ) -> _Plan | None:
         """Return the best task and team; None when none can be done in time.
 
         Args:
             situation: What is known.
             offers: Tasks to choose from.
-            allowed: Business hours until the deadline, None where they are to be guessed.
             likely: Chance of success that it must have at least.
+            known: Business hours until the deadline, None where they are to be guessed.
         """
         everybody = tuple(sorted(member.name for member in situation.staff))
         if not everybody:
             return None
-        due = [(offer, self._allowed(situation, offer.work, allowed)) for offer in offers]
-        due = [(offer, hours) for offer, hours in due if self._chance(offer.work, everybody, hours) >= likely]
-        turn = _TURNS_A_TASK * situation.hours_left / max(_TURNS_A_TASK, self._budget - self._turns)
+        left = situation.hours_left
+        due: list[tuple[Offer, float]] = []  # with the business hours that each may take
+        for offer in offers:
+            days = max(_LEAST_DAYS, int(max([each for _, each in offer.work]) / _UNITS_A_DAY))
+            allowed = min(WORKDAY_HOURS * days if known is None else known, left)
+            if self._chance(offer.work, everybody, allowed) >= likely:
+                due.append((offer, allowed))
+        # Hours that the turns for a task are worth, and cents that an hour brings otherwise.
+        turn = _TURNS_A_TASK * left / max(_TURNS_A_TASK, self._budget - self._turns)
         pays = max([offer.reward_cents / max(self._hours(offer.work, everybody), turn) for offer, _ in due], default=0)
-        plans = [
-            self._plan(situation, (offer, chance), team, (pays, turn))
-            for offer, hours in due
-            for team in self._teams(situation, offer)
-            if (chance := self._chance(offer.work, team, hours)) >= likely
-        ]
-        return max(plans, key=lambda plan: plan.score, default=None)
+        highest = max(situation.prestige.values(), default=0.0)
+        lure = _lure_of_prestige(situation)
+        best: _Plan | None = None
+        for offer, allowed in due:
+            # By how much the highest prestige rises, or comes nearer to rising.
+            reached = max([situation.prestige[domain] + offer.prestige_delta for domain, _ in offer.work])
+            climbed = (max(0.0, reached - highest) + _NEARER * offer.prestige_delta) * lure * pays * left
+            for team in self._teams(situation, offer):
+                chance = self._chance(offer.work, team, allowed)
+                if chance < likely:
+                    continue
+                hours = self._hours(offer.work, team)
+                # By which part the rates of all together grow, on average over all domains.
+                shares = [self._team(team, each).rate / self._team(everybody, each).rate for each, _ in offer.work]
+                growth = offer.skill_boost * sum(shares) / max(1, len(situation.prestige))
+                learnt = _SKILL * growth * (pays * min(_HORIZON, left) * min(1.0, hours / turn))
+                salaries = sum([member.salary_cents for member in situation.staff if member.name in team])
+                raises = self._raise * salaries * left / MONTH
+                score = chance * (offer.reward_cents + learnt + climbed - raises) / max(hours, turn)
+                if best is None or score > best.score:
+                    best = _Plan(offer, team, score)
+        return best
 
     def _teams(self, situation: Situation, offer: Offer) -> Iterator[tuple[str, ...]]:
         """Yield everybody, and the few who do most for their salaries."""
-        estimate = self.estimate
 
         def worth(member: Employee) -> tuple[float, str]:
-            rate = sum([estimate.belief(member.name, domain).rate for domain, _ in offer.work])
+            rate = sum([self._team((member.name,), domain).rate for domain, _ in offer.work])
             return -rate / max(1, member.salary_cents), member.name
 
         ordered = sorted(situation.staff, key=worth)
         for size in (*[size for size in _SMALL_TEAMS if size < len(ordered)], len(ordered)):
             yield tuple(sorted(member.name for member in ordered[:size]))
 
-    def _plan(
-        self, situation: Situation, likely: tuple[Offer, float], team: tuple[str, ...], prices: tuple[float, float]
-    ) -> _Plan:
-        """Return what a task and a team bring.
-
-        Args:
-            situation: What is known.
-            likely: The task with its chance of success.
-            team: Who works on it.
-            prices: Cents that an hour brings otherwise, and hours that the turns for a task are worth.
-        """
-        (offer, chance), (pays, turn) = likely, prices
-        hours = self._hours(offer.work, team)
-        salaries = sum([member.salary_cents for member in situation.staff if member.name in team])
-        raises = self._raise * salaries * situation.hours_left / _MONTH
-        later = pays * min(_HORIZON, situation.hours_left) * min(1.0, hours / turn)
-        learnt = _SKILL * self._growth(situation, offer, team) * later
-        climbed = _climb(situation, offer) * self._lure * pays * situation.hours_left
-        net = chance * (offer.reward_cents + learnt + climbed - raises)
-        return _Plan(offer, team, hours, net, net / max(hours, turn))
-
-    def _growth(self, situation: Situation, offer: Offer, team: tuple[str, ...]) -> float:
-        """Return by which part the rates of all together grow, on average over all domains."""
-        everybody = tuple(sorted(member.name for member in situation.staff))
-        shares = [self._team(team, domain).rate / self._team(everybody, domain).rate for domain, _ in offer.work]
-        return offer.skill_boost * sum(shares) / max(1, len(situation.prestige))
-
-
-def _started(task_id: str, team: Sequence[str]) -> tuple[str, str, str]:
-    """Return the commands that accept a task and begin it."""
-    return (
-        f"task accept --task-id {task_id}",
-        f"task assign --task-id {task_id} --employees {','.join(team)}",
-        f"task dispatch --task-id {task_id}",
-    )
-
 
 def _through(task_id: str, name: str) -> str:
-    """Return commands that let time pass up to the end of a task, past its milestones, and no further."""
-    return f" && {_unchanged(task_id, name)} && ".join(["sim resume"] * _MOST_STOPS)
+    """Return commands that let time pass up to the end of a task, past its milestones, and no further.
 
-
-def _unchanged(task_id: str, name: str) -> str:
-    """Return a command that assigns somebody who is on a task already.
-
-    It changes nothing; where the task has ended, or never began, it is refused, and what is chained to it is skipped.
+    To assign somebody who is on a task already changes nothing. Where the task has ended it is refused, and what is
+    chained to it is skipped.
     """
-    return f"task assign --task-id {task_id} --employees {name}"
-
-
-def _climb(situation: Situation, offer: Offer) -> float:
-    """Return by how much the highest prestige rises, or comes nearer to rising."""
-    highest = max(situation.prestige.values(), default=0.0)
-    reached = max([situation.prestige[domain] + offer.prestige_delta for domain, _ in offer.work])
-    return max(0.0, reached - highest) + _NEARER * offer.prestige_delta
+    return f" && {assign(task_id, [name])} && ".join([WAIT] * _MOST_STOPS)
 
 
 def _lure_of_prestige(situation: Situation) -> float:

@@ -21,31 +21,35 @@ from typing import Final
 
 from ycbench_agents.registry import number_parameter
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import Inspection, MarketGate, Offer, Work
+from ycbench_agents.scripted.answers import MarketGate, Offer, Work
+from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispatch, inspect
 from ycbench_agents.scripted.expert.hidden_rates import Belief, BlindPlay
 from ycbench_agents.scripted.expert.staffing import (
     MOST_LISTED,
     TEAM_SIZES,
     Candidate,
-    Job,
     Person,
     Situation,
     Valuation,
     Weights,
     best_job,
-    person,
     read_situation,
     read_weights,
     staff_jobs,
+)
+from ycbench_agents.scripted.forecast import (
+    TEAM_SIZE,
+    WORKDAY_HOURS,
+    add_business_hours,
+    business_hours,
+    hours_of_work,
+    most_units,
     units,
 )
-from ycbench_agents.scripted.forecast import TEAM_SIZE, add_business_hours, business_hours, hours_of_work, most_units
 from ycbench_env import Observation
 
 _FEWEST_LISTED: Final = 50
-_WAIT: Final = "sim resume"
 _INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
-_WORKDAY_HOURS: Final = 9.0
 _DEADLINE_DAYS: Final = 7  # at least
 _DEADLINE_UNITS_A_DAY: Final = 150.0
 _SLACK_HOURS: Final = 1.0  # after which a task that should have ended is looked at
@@ -113,11 +117,14 @@ class ExpertPolicy:
     def look(self) -> str:
         """Return the questions that end each turn: those that may be long last, so that the others find room."""
         own = dict.fromkeys((*self._probes, *self._in_hand, *self._doubtful, *self._blind.tasks))
-        inspections = (f"task inspect --task-id {task_id}" for task_id in own)
-        market = f"market browse --limit {self._listed}"
-        held = () if self._limit is None else ("task list --status planned",)
-        clients = ("client list",) if self._asks_clients else ()
-        self._looks = ("employee list", *clients, "company status", *held, *inspections, market)
+        self._looks = (
+            "employee list",
+            *(["client list"] if self._asks_clients else []),
+            "company status",
+            *([] if self._limit is None else ["task list --status planned"]),
+            *map(inspect, own),
+            f"market browse --limit {self._listed}",
+        )
         return "\n".join(self._looks)
 
     # ---- learning
@@ -125,8 +132,7 @@ class ExpertPolicy:
     def learn(self, observation: Observation) -> Situation | None:
         """Return what the last turn's looks show, None when they were not asked; remember what is worth it."""
         self._gate.learn(observation)
-        self._learn_limit(observation)
-        self._learn_deadlines(observation)
+        self._learn_accepts(observation)
         if not answers.ends_with(observation, self._looks):
             if answers.cut(observation):  # ask for less, lest no look ever find room
                 self._listed = max(_FEWEST_LISTED, self._listed // 2)
@@ -143,7 +149,10 @@ class ExpertPolicy:
         self._learn_pace(observation, situation.now)
         for task in situation.inspections:
             if task.task_id in self._probes:
-                self._learn_client(self._probes.pop(task.task_id), task)
+                offer = self._probes.pop(task.task_id)
+                self._honest[offer.client] = units(task.work) <= _INFLATED * most_units(offer.work)
+                if self._honest[offer.client]:
+                    self._in_hand[task.task_id] = offer
             if task.status != "planned" or task.deadline is None or task.deadline <= situation.now:
                 self._in_hand.pop(task.task_id, None)
         self._open_before = situation.open_tasks
@@ -151,35 +160,25 @@ class ExpertPolicy:
             self._month, self._limit = situation.now.month, None
         return situation
 
-    def _learn_limit(self, observation: Observation) -> None:
-        """Take in which tasks were not to be had, and how many the company had when that happened."""
-        accepts = answers.refused(observation, "task accept")
-        for command in accepts:
-            self._probes.pop(command.split()[-1], None)
-        if accepts:
-            self._limit = max(1, self._open_before + len(answers.accepted(observation)))
-
     def _learn_pace(self, observation: Observation, now: dt.datetime) -> None:
         """Take in how much sooner than forecast tasks end."""
-        for task_id in (done.task_id for done in answers.completions(observation)):
-            if task_id in self._begun:
-                since, hours = self._begun.pop(task_id)
-                pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / _WORKDAY_HOURS)
+        for done in answers.completions(observation):
+            if done.task_id in self._begun:
+                since, hours = self._begun.pop(done.task_id)
+                pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / WORKDAY_HOURS)
                 late = pace < _LATE  # then something told is not so, and the next deadline must not be missed as well
                 self._pace = pace if late else self._pace + _PACE_LEARNING * (pace - self._pace)
 
-    def _learn_client(self, offer: Offer, task: Inspection) -> None:
-        """Take in what an accepted task turned out to be."""
-        honest = units(task.work) <= _INFLATED * most_units(offer.work)
-        self._honest[offer.client] = honest
-        if honest:
-            self._in_hand[task.task_id] = offer
-
-    def _learn_deadlines(self, observation: Observation) -> None:
-        """Take in how many working days were given for tasks, where the rules are not the usual ones."""
-        for task_id, (start, deadline) in answers.accepted(observation).items():
+    def _learn_accepts(self, observation: Observation) -> None:
+        """Take in a limit on open tasks, and how many working days are given where the rules are not the usual ones."""
+        accepted = answers.accepted(observation)
+        if refusals := answers.refused(observation, "task accept"):
+            self._limit = max(1, self._open_before + len(accepted))
+        for command in refusals:
+            self._probes.pop(command.split()[-1], None)
+        for task_id, (start, deadline) in accepted.items():
             work = self._expected.pop(task_id, None)
-            days = business_hours(start, deadline) / _WORKDAY_HOURS
+            days = business_hours(start, deadline) / WORKDAY_HOURS
             if work is None or days <= 0 or round(days) == self._deadline_days(work):
                 continue
             self._least_days = min(self._least_days, days)
@@ -197,35 +196,45 @@ class ExpertPolicy:
         """
         if situation.hidden:
             return "\n".join((*self._blind.decide(situation), *aside, self.look()))
-        if doubts := self._doubts(situation):
-            self._doubtful = doubts
+        self._doubtful = self._doubts(situation)
+        if self._doubtful:
             return self.look()
-        self._doubtful = ()
-        if hopeless := tuple(self._hopeless(situation)):
-            return "\n".join((*_cancel(hopeless), self.look()))
-        commands = self._make_room(situation)
+        if hopeless := list(self._hopeless(situation)):
+            return "\n".join((*hopeless, self.look()))
+        # Where the number of tasks is limited, those that nobody will begin make room.
+        useless = [task_id for task_id in situation.planned if task_id not in self._in_hand]
+        self._open_before -= len(useless)
+        commands = [cancel(task_id, "hopeless") for task_id in useless]
         valuation = self.appraise(situation)
         if probes := self._choose_probes(valuation):
-            self._probes.update((offer.task_id, offer) for offer in probes)
-            self._expected.update((offer.task_id, valuation.work(offer)) for offer in probes)
-            commands += [f"task accept --task-id {offer.task_id}" for offer in probes]
+            commands += [self._probe(each) for each in probes]
             return "\n".join((*commands, self.look()))
-        commands += self._join(situation)
-        jobs = tuple(
-            staff_jobs(
-                tuple(self._candidates(valuation)),
-                tuple(self._available(situation)),
-                valuation,
-                room=self._room(),
-                sizes=self._team_sizes(situation),
-            )
+        active = {task_id for member in situation.staff for task_id in member.active_tasks}
+        self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
+        free = [member.name for member in situation.free]
+        commands += [assign(self._joins[name], [name]) for name in free if name in self._joins]
+        jobs = staff_jobs(
+            list(self._candidates(valuation)),
+            list(self._available(situation)),
+            valuation,
+            room=self._room(),
+            sizes=self._team_sizes(situation),
         )
-        commands += [command for job in jobs for command in self._begin(job, situation.now)]
+        idle = len(free) == len(situation.staff)
+        for job in jobs:
+            idle = False
+            task_id, members = job.candidate.offer.task_id, job.team.members
+            if not job.candidate.in_hand:
+                self._expected[task_id] = job.candidate.work
+                commands.append(accept(task_id))
+            self._in_hand.pop(task_id, None)
+            self._ends[task_id] = add_business_hours(situation.now, job.hours)
+            self._begun[task_id] = situation.now, job.hours
+            self._joins.update((member.employee.name, task_id) for member in members if member.wait > 0)
+            first = [member.employee.name for member in members if member.wait == 0]
+            commands += [assign(task_id, first), dispatch(task_id)]
         commands += aside
-        if jobs or len(situation.free) < len(situation.staff):
-            commands.append(_WAIT)
-        else:
-            commands += self._seek(valuation)
+        commands += self._seek(valuation) if idle else [WAIT]
         return "\n".join((*commands, self.look()))
 
     def appraise(self, situation: Situation) -> Valuation:
@@ -243,7 +252,7 @@ class ExpertPolicy:
         )
 
     def _hopeless(self, situation: Situation) -> Iterator[str]:
-        """Yield the active tasks that cannot end in time, and expect the others when they can."""
+        """Yield what gives up the active tasks that cannot end in time, and expect the others when they can."""
         members = {member.name: member for member in situation.staff}
         for task in situation.inspections:
             if task.status != "active" or task.deadline is None:
@@ -252,18 +261,10 @@ class ExpertPolicy:
             busiest = max((len(member.active_tasks) for member in team), default=1)
             hours = hours_of_work(task.remaining, team, tasks_each=max(1, busiest))
             available = min(business_hours(situation.now, task.deadline), situation.hours_left)
-            if hours * _WORKDAY_HOURS / _FASTEST > available:
-                yield task.task_id
+            if hours * WORKDAY_HOURS / _FASTEST > available:
+                yield cancel(task.task_id, "hopeless")
             else:
                 self._ends[task.task_id] = add_business_hours(situation.now, hours)
-
-    def _join(self, situation: Situation) -> Iterator[str]:
-        """Yield the commands that put those who became free on the tasks that count on them."""
-        active = {task_id for member in situation.staff for task_id in member.active_tasks}
-        self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
-        for member in situation.free:
-            if task_id := self._joins.get(member.name):
-                yield f"task assign --task-id {task_id} --employees {member.name}"
 
     def _available(self, situation: Situation) -> Iterator[Person]:
         """Yield those who are free, and those who soon will be, unless a task counts on them."""
@@ -271,17 +272,11 @@ class ExpertPolicy:
             if member.name in self._joins:
                 continue
             if not member.active_tasks:
-                yield person(member)
+                yield Person(member)
             elif len(member.active_tasks) == 1 and member.active_tasks[0] in self._ends:
                 wait = business_hours(situation.now, self._ends[member.active_tasks[0]])
-                if 0 < wait <= _SOON_HOURS and not self._fast:
-                    yield person(member, wait)
-
-    def _make_room(self, situation: Situation) -> list[str]:
-        """Return commands that give up tasks which nobody will begin, where their number is limited."""
-        useless = [task_id for task_id in situation.planned if task_id not in self._in_hand]
-        self._open_before -= len(useless)
-        return list(_cancel(useless))
+                if 0 < wait <= _SOON_HOURS and self._pace <= _FAST:
+                    yield Person(member, wait)
 
     def _room(self) -> int | None:
         """Return how many tasks may be accepted now, None for any number."""
@@ -297,70 +292,63 @@ class ExpertPolicy:
         if self._idle_looks >= _IDLE_LOOKS:
             return range(1, max(TEAM_SIZE, len(situation.staff)) + 1)
         smallest = 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
-        return range(smallest, max(smallest, 2 if self._fast else TEAM_SIZE) + 1)
+        return range(smallest, max(smallest, 2 if self._pace > _FAST else TEAM_SIZE) + 1)
 
-    @property
-    def _fast(self) -> bool:
-        return self._pace > _FAST
-
-    def _choose_probes(self, valuation: Valuation) -> tuple[Offer, ...]:
+    def _choose_probes(self, valuation: Valuation) -> list[Candidate]:
         """Return one offer of each client that is not known yet: the one that would be best if it were honest."""
         offers: dict[str, list[Offer]] = {}
         for offer in valuation.situation.offers:
             if offer.client not in self._honest:
                 offers.setdefault(offer.client, []).append(offer)
-        everybody = [person(member) for member in valuation.situation.staff]
+        everybody = [Person(member) for member in valuation.situation.staff]
         sizes = self._team_sizes(valuation.situation) if self._idle_looks >= _IDLE_LOOKS else TEAM_SIZES
         jobs = [
             best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes=sizes)
             for name in sorted(offers)
         ]
-        return tuple(job.candidate.offer for job in jobs if job is not None)[: self._room()]
+        return [job.candidate for job in jobs if job is not None][: self._room()]
 
-    def _seek(self, valuation: Valuation) -> Iterator[str]:
-        """Yield what may find work where nobody has any: the best offer whose deadline might hold is accepted.
+    def _probe(self, candidate: Candidate) -> str:
+        """Return the command that accepts an offer to see what it turns out to be."""
+        task_id = candidate.offer.task_id
+        self._probes[task_id], self._expected[task_id] = candidate.offer, candidate.work
+        return accept(task_id)
+
+    def _seek(self, valuation: Valuation) -> list[str]:
+        """Return what may find work where nobody has any: the best offer whose deadline might hold is accepted.
 
         What deadlines go by is not told. Accepting tells the deadline and costs nothing, and another offer follows.
         """
         situation = valuation.situation
         if situation.hours_left <= _TO_LOSE or self._room() == 0:
-            return
+            return []
         if self._idle_looks < _IDLE_LOOKS:
             self._idle_looks += 1
-            return
+            return []
         candidates = [
             self._candidate(offer, valuation, summed=True)
             for offer in situation.offers
             if self._honest.get(offer.client, True)
         ]
-        people = [person(member) for member in situation.staff]
+        people = [Person(member) for member in situation.staff]
         job = best_job(candidates, people, valuation, sizes=self._team_sizes(situation))
-        if job is not None and job.score > 0:
-            self._probes[job.candidate.offer.task_id] = job.candidate.offer
-            self._expected[job.candidate.offer.task_id] = job.candidate.work
-            yield f"task accept --task-id {job.candidate.offer.task_id}"
+        return [self._probe(job.candidate)] if job is not None and job.score > 0 else []
 
     def _candidates(self, valuation: Valuation) -> Iterator[Candidate]:
         """Yield what could be begun: what was accepted and is still to be had, and the offers of honest clients."""
         seen = {task.task_id: task for task in valuation.situation.inspections}
         for task_id, offer in self._in_hand.items():
             if (task := seen.get(task_id)) and task.status == "planned" and task.deadline is not None:
-                hours = business_hours(valuation.situation.now, task.deadline)
-                yield Candidate(
-                    offer,
-                    task.remaining,
-                    self._allowed(hours, valuation),
-                    in_hand=True,
-                    value=valuation.of_offer(offer),
-                )
+                hours = self._allowed(business_hours(valuation.situation.now, task.deadline), valuation)
+                yield Candidate(offer, task.remaining, hours, in_hand=True, value=valuation.of_offer(offer))
         for offer in valuation.offers:
             yield self._candidate(offer, valuation)
 
     def _candidate(self, offer: Offer, valuation: Valuation, *, summed: bool = False) -> Candidate:
         """Return an offer as it could be begun now; the sum of its work may be hoped to make its deadline."""
-        work = valuation.work(offer)
-        due = (("", units(work)),) if summed else work
-        hours = self._allowed(_WORKDAY_HOURS * self._deadline_days(due), valuation)
+        work = valuation.works[offer.task_id]
+        days = self._deadline_days((("", units(work)),) if summed else work)
+        hours = self._allowed(WORKDAY_HOURS * days, valuation)
         return Candidate(offer, work, hours, in_hand=False, value=valuation.of_offer(offer))
 
     def _allowed(self, hours: float, valuation: Valuation) -> float:
@@ -370,23 +358,3 @@ class ExpertPolicy:
     def _deadline_days(self, work: Work) -> float:
         """Return the working days that a client gives for work."""
         return max(self._least_days, int(max(each for _, each in work) / self._units_a_day))
-
-    def _begin(self, job: Job, now: dt.datetime) -> Iterator[str]:
-        """Yield the commands that begin a task."""
-        task_id = job.candidate.offer.task_id
-        if not job.candidate.in_hand:
-            self._expected[task_id] = job.candidate.work
-            yield f"task accept --task-id {task_id}"
-        self._in_hand.pop(task_id, None)
-        self._ends[task_id] = add_business_hours(now, job.hours)
-        self._begun[task_id] = now, job.hours
-        self._joins.update((member.name, task_id) for member in job.team.members if member.wait > 0)
-        first = ",".join(member.name for member in job.team.members if member.wait == 0)
-        yield f"task assign --task-id {task_id} --employees {first}"
-        yield f"task dispatch --task-id {task_id}"
-
-
-def _cancel(task_ids: Sequence[str]) -> Iterator[str]:
-    """Yield the commands that give up tasks."""
-    for task_id in task_ids:
-        yield f"task cancel --task-id {task_id} --reason hopeless"
