@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Collection
 from importlib import import_module
 from operator import attrgetter
-from types import ModuleType
 from typing import Final, cast
 
 from ycbench_agents.base import Policy
@@ -55,8 +54,18 @@ def make_policy(name: str, **parameters: object) -> Policy:
     Raises:
         PolicyError: No such policy or parameter, or a value it refuses; the message shows what was got and expected.
     """
-    factory = policy_factory(name)
-    _check_parameters(name, factory, parameters)
+    factory = _factory(name)
+    try:
+        signature = inspect.signature(factory)
+    except ValueError:
+        signature = None  # some classes written in C have none; what they make is looked at all the same
+    try:
+        if signature:
+            signature.bind(**parameters)
+    except TypeError as error:
+        known = ", ".join(signature.parameters) if signature else ""
+        msg = f"policy {name!r}: {error}; its parameters: {known or 'none'}"
+        raise PolicyError(msg) from None
     policy = factory(**parameters)
     lacking: list[str] = []
     for method, argument in (("reset", "seed"), ("act", "observation")):
@@ -70,17 +79,51 @@ def make_policy(name: str, **parameters: object) -> Policy:
     return policy
 
 
+def _factory(name: str) -> Callable[..., Policy]:
+    """Return the class or function that makes the policy of a name."""
+    reference = _REFERENCE.fullmatch(_POLICIES.get(name, name))
+    file = _FILE.fullmatch(name)
+    if reference is None or file:
+        if ":" in name:
+            hint = f"; did you mean '{file[1]}:{file[2]}'?" if file else ""
+            msg = f"policy: got {name!r}, expected module:Class, like my_policies:Careful{hint}"
+        else:
+            known, hint = ", ".join(policy_names()), _near(name, policy_names(), quote="'")
+            msg = f"policy: got {name!r}, expected {known}, or module:Class of your own{hint}"
+        raise PolicyError(msg)
+    try:
+        module = import_module(reference["module"])
+    except Exception as error:
+        # Only a missing module of this very path is a slip of the pen; one that it imports itself is a fault in it.
+        if isinstance(error, ModuleNotFoundError) and f"{reference['module']}.".startswith(f"{error.name}."):
+            wrong = f"there is no module {reference['module']}; expected one that Python can import, without .py"
+        else:
+            wrong = f"importing {reference['module']} failed: {' '.join(f'{type(error).__name__}: {error}'.split())}"
+        msg = f"policy {name!r}: {wrong}"
+        raise PolicyError(msg) from error
+    try:
+        factory: object = attrgetter(reference["attribute"])(module)
+    except AttributeError:
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+        hint = _near(reference["attribute"], own) or (f"; it has {', '.join(own)}" if own else "")
+        msg = f"policy {name!r}: {module.__name__} has no {reference['attribute']}{hint}"
+        raise PolicyError(msg) from None
+    if not callable(factory):
+        msg = f"policy {name!r}: got {type(factory).__name__}, expected a class or a function that makes a policy"
+        raise PolicyError(msg)
+    return cast("Callable[..., Policy]", factory)
+
+
+def _near(name: str, known: Collection[str], quote: str = "") -> str:
+    """Return a question whether one of the known names was meant; empty where none is like it."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {quote}{near[0]}{quote}?" if near else ""
+
+
 def number_parameter(
     name: str, value: object, *, least: float = 0, most: float = math.inf, whole: bool = False
 ) -> float:
     """Return a parameter that is a finite number within bounds; parameters come from command lines and files, too.
-
-    Args:
-        name: Name of the parameter.
-        value: The value given for it.
-        least: Smallest value allowed.
-        most: Largest value allowed.
-        whole: Whether only whole numbers are allowed.
 
     Raises:
         PolicyError: It is no such number; the message shows what was got and expected.
@@ -92,72 +135,3 @@ def number_parameter(
         msg = f"{name}: got {shown(value)}, expected {kind} {bounds}"
         raise PolicyError(msg)
     return value
-
-
-def policy_factory(name: str) -> Callable[..., Policy]:
-    """Return the class or function that makes the policy of a name.
-
-    Raises:
-        PolicyError: There is none.
-    """
-    reference = _REFERENCE.fullmatch(_POLICIES.get(name, name))
-    file = _FILE.fullmatch(name)
-    if reference is None or file:
-        if ":" in name:
-            hint = f"; did you mean '{file[1]}:{file[2]}'?" if file else ""
-            msg = f"policy: got {name!r}, expected module:Class, like my_policies:Careful{hint}"
-        else:
-            hint = _near(name, policy_names(), quote="'")
-            msg = f"policy: got {name!r}, expected {', '.join(policy_names())}, or module:Class of your own{hint}"
-        raise PolicyError(msg)
-    module, path = _import(name, reference["module"]), reference["attribute"]
-    try:
-        factory: object = attrgetter(path)(module)
-    except AttributeError:
-        own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-        hint = _near(path, own) or (f"; it has {', '.join(own)}" if own else "")
-        msg = f"policy {name!r}: {module.__name__} has no {path}{hint}"
-        raise PolicyError(msg) from None
-    if not callable(factory):
-        msg = f"policy {name!r}: got {type(factory).__name__}, expected a class or a function that makes a policy"
-        raise PolicyError(msg)
-    return cast("Callable[..., Policy]", factory)
-
-
-def _import(name: str, module: str) -> ModuleType:
-    """Return a module; PolicyError where there is none of this name or its import fails."""
-    try:
-        return import_module(module)
-    except Exception as error:
-        # Only a missing module of this very path is a slip of the pen; one that it imports itself is a fault in it.
-        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-            msg = f"policy {name!r}: there is no module {module}; expected one that Python can import, without .py"
-        else:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            msg = f"policy {name!r}: importing {module} failed: {reason}"
-        raise PolicyError(msg) from error
-
-
-def _near(name: str, known: Collection[str], quote: str = "") -> str:
-    """Return a question whether one of the known names was meant; empty where none is like it."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {quote}{near[0]}{quote}?" if near else ""
-
-
-def _check_parameters(name: str, factory: Callable[..., Policy], parameters: dict[str, object]) -> None:
-    """Refuse parameters that a factory does not take, and the lack of those that it needs."""
-    try:
-        signature = inspect.signature(factory)
-    except ValueError:  # some classes written in C do not tell; what they make is looked at all the same
-        return
-    known = ", ".join(signature.parameters) or "no parameters"
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
-    unknown = [] if takes_any else sorted(set(parameters) - set(signature.parameters))
-    if unknown:
-        msg = f"policy {name!r}: got parameter {', '.join(unknown)}, expected {known}"
-        raise PolicyError(msg)
-    try:
-        signature.bind(**parameters)
-    except TypeError as error:
-        msg = f"policy {name!r}: {error}; its parameters: {known}"
-        raise PolicyError(msg) from None

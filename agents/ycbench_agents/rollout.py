@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import gymnasium as gym
@@ -70,23 +70,15 @@ def rollout(env: gym.Env[Any, Any], policy: Policy, seed: int, *, max_turns: int
     """
     observation, info = env.reset(seed=seed)
     policy.reset(policy_seed(seed))
-    observations, infos = [observation], [info]
+    observations, infos = [observation], [cast("Info", info)]
     actions: list[Turn] = []
     rewards: list[float] = []
     terminated = truncated = False
     while not (terminated or truncated) and (max_turns is None or len(actions) < max_turns):
-        action = checked_turn(policy.act(observation), policy, len(actions) + 1)
-        observation, reward, terminated, truncated, info = env.step(action)
-        actions.append(action)
+        actions.append(checked_turn(policy.act(observation), policy, len(actions) + 1))
+        observation, reward, terminated, truncated, info = env.step(actions[-1])
         observations.append(observation)
         rewards.append(float(reward))
-        infos.append(info)
-    return Trajectory(
-        seed=int(seed),
-        observations=tuple(observations),
-        actions=tuple(actions),
-        rewards=tuple(rewards),
-        infos=tuple(infos),  # pyright: ignore[reportArgumentType] -- gymnasium types infos as plain dicts
-        terminated=terminated,
-        truncated=truncated,
-    )
+        infos.append(cast("Info", info))
+    parts = tuple(observations), tuple(actions), tuple(rewards), tuple(infos)
+    return Trajectory(int(seed), *parts, terminated=terminated, truncated=truncated)

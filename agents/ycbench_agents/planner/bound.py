@@ -56,13 +56,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from ycbench_agents.planner.foresight import DAY_US, PASSES_A_SLOT, Foresight, hours_between, uncovered_by_bound
+from ycbench_agents.planner.foresight import (
+    DAY_US,
+    E4,
+    LEAST_WORK,
+    MOST_WORK,
+    PASSES_A_SLOT,
+    Foresight,
+    hours_between,
+    inflation,
+    uncovered,
+)
 from ycbench_env import Config, MissingExtraError, State, initial_state
 from ycbench_env.config import Constant, Distribution, WorldConfig
 from ycbench_env.types import Client, MarketTask
@@ -75,10 +86,7 @@ _ROUNDS: Final = 60
 _STEPS: Final = 26
 _GOLDEN: Final = (5**0.5 - 1) / 2
 _MARGIN: Final = 1e-9  # far above what doubles lose in the sums
-_LEAST_WORK: Final = 200
-_MOST_INFLATED: Final = 25_000
 _MOST_TRUST: Final = 4
-_E4: Final = 10_000
 _MOST_STEPS: Final = 60
 _STORED: Final = 1e-4  # a stored rate may be rounded up by half of it
 
@@ -139,40 +147,38 @@ def upper_bound(
         got = f"most_accepts={most_accepts}, most_unfinished={most_unfinished}"
         msg = f"bound: got {got}, expected at most one number, of at least 0"
         raise BoundError(msg)
-    if reason := uncovered_by_bound(config):
+    if reason := uncovered("bound", config):
         raise BoundError(reason)
-    start = initial_state(config, seed)
-    works = [_least_work_of(start, offer) for offer in start.market] + [kind.work for kind in _kinds_of(start)]
-    slack = _rounding_slack(start)
-    capacity = capacity_of(start, float(min(works, default=_LEAST_WORK)) - slack)
-    if not limits:
-        gain = upper_limit(_programme(start, capacity, slack))
-    elif config.world.replacement_numbering != "slot":
+    if limits and config.world.replacement_numbering != "slot":
         msg = "bound: it needs replacement_numbering = slot to know what a slot will list; bound all policies instead"
         raise BoundError(msg)
+    start = initial_state(config, seed)
+    kinds = _kinds_of(start)
+    slack = _rounding_slack(start)
+    works = [_least_work_of(start, offer) for offer in start.market] + [kind.work for kind in kinds]
+    capacity = capacity_of(start, min(works, default=LEAST_WORK) - slack)
+    loop = start.config.loop
+    payroll = 0  # nothing where an episode may be over before payrolls are due
+    if loop.max_turns is None and loop.auto_advance_after_turns:
+        payroll = sum([employee.salary_cents for employee in start.employees]) * len(start.calendar.payrolls_us)
+    if limits:
+        market = foresight or Foresight(start)
+        gain = _gain_of_known(market, start, capacity[-1], slack, limits[0], accepts=most_unfinished is None)
     else:
-        market = _Market(start, foresight or Foresight(start), capacity.work[-1], slack)
-        gain = market.gain_of_accepts(limits[0]) if most_unfinished is None else market.gain_of_unfinished(limits[0])
+        rewards = [offer.reward_cents for offer in start.market] + [kind.reward_cents for kind in kinds]
+        least_raise = _least_raise(start, capacity[-1]) if payroll else 0
+        gain = _programme(rewards, [work - slack for work in works], len(start.market), capacity, least_raise).limit()
     gain_cents = math.ceil(gain)
-    payroll = _payroll(start)
     return Bound(
         cents=max(-1, start.funds_cents + gain_cents - payroll),
         initial_cents=start.funds_cents,
         payroll_cents=payroll,
         gain_cents=gain_cents,
-        capacity_units=capacity.work[-1],
-        hours=capacity.hours[-1],
+        capacity_units=capacity[-1],
+        hours=_hours(start)[-1],
         most_accepts=most_accepts,
         most_unfinished=most_unfinished,
     )
-
-
-def _payroll(start: State) -> int:
-    """Return what all payrolls take at least; nothing where an episode may be over before they are due."""
-    loop = start.config.loop
-    if loop.max_turns is not None or loop.auto_advance_after_turns == 0:
-        return 0
-    return sum([employee.salary_cents for employee in start.employees]) * len(start.calendar.payrolls_us)
 
 
 def _rounding_slack(start: State) -> float:
@@ -184,8 +190,8 @@ def _rounding_slack(start: State) -> float:
     n is small that is far too little to make one more possible; so n can never grow beyond what is found here.
     """
     milestones = start.config.world.task_progress_milestones
-    least = _LEAST_WORK * min([1.0, *[fraction for fraction in milestones if fraction > 0]])
-    most_work = capacity_of(start, _LEAST_WORK / 2).work[-1]
+    least = LEAST_WORK * min([1.0, *[fraction for fraction in milestones if fraction > 0]])
+    most_work = capacity_of(start, LEAST_WORK / 2)[-1]
     extra_stops = len(start.calendar.payrolls_us) + 2
     number = 0.0
     for _ in range(_ROUNDS):
@@ -199,110 +205,237 @@ def _rounding_slack(start: State) -> float:
     return _ROUNDED_UP * ((number * (1 + 1e-6) + 2) * (len(milestones) + 1) + extra_stops)
 
 
-def _programme(start: State, capacity: Capacity, slack: float) -> Programme:
-    """Return the programme of step 8: a variable for each offer, or kind of replacement, and period."""
-    kinds = _kinds_of(start)
-    rewards = [float(offer.reward_cents) for offer in start.market] + [float(kind.reward_cents) for kind in kinds]
-    works = [_least_work_of(start, offer) - slack for offer in start.market] + [kind.work - slack for kind in kinds]
-    periods = len(capacity.work)
-    raises = _least_raise(start, capacity.work[-1]) * (periods - 1 - np.arange(periods))
-    work = np.array(works, dtype=np.float64)
-    gains = (np.array(rewards, dtype=np.float64)[:, None] - raises[None, :]).ravel()
-    done_by = np.tril(np.ones((periods, periods)))
-    rows = (work[None, :, None] * done_by[:, None, :]).reshape(periods, gains.size)
-    # Each first offer counts once over all periods.
-    once = np.zeros((len(start.market), len(rewards), periods))
-    once[np.arange(len(start.market)), np.arange(len(start.market)), :] = 1.0
-    most = np.ones((len(rewards), periods))
-    most[len(start.market) :, :] = (capacity.work[-1] / work[len(start.market) :])[:, None] + 1.0
-    return Programme(
-        gains=gains,
-        rows=np.vstack([rows, once.reshape(len(start.market), gains.size)]),
-        limits=np.concatenate([np.array(capacity.work, dtype=np.float64), np.ones(len(start.market))]),
-        most=most.ravel(),
-    )
-
-
 def _least_raise(start: State, work: float) -> int:
     """Return by how much every success raises the payroll at least; 0 where a salary might reach its limit."""
     world = start.config.world
-    if _payroll(start) == 0:
-        return 0
     raises: list[int] = []
     for employee in start.employees:
         each = int(world.tier_midpoints_cents[employee.tier] * world.salary_bump_pct)
-        if employee.salary_cents + each * (work / (_LEAST_WORK / 2) + 1) > world.salary_cap_cents:
+        if employee.salary_cents + each * (work / (LEAST_WORK / 2) + 1) > world.salary_cap_cents:
             return 0
         raises.append(each)
     return min(raises, default=0)
 
 
+# ---- offers at best (Y-2.4, Y-4.1)
+
+
 @attrs.frozen
-class _Market:
-    """The known offers of an episode, and what policies with a limit can earn from them at most."""
+class _Kind:
+    """Replacements that are alike: the prestige that they require, the highest reward and the least work."""
 
-    start: State
-    foresight: Foresight
-    work: float
-    slack: float
+    prestige: int
+    reward_cents: int
+    work: int
 
-    def gain_of_accepts(self, accepts: int) -> float:
-        """Return the most that policies with so many accepts can earn."""
-        rewards, works = self._known_offers(min(accepts, MOST_ACCEPTS_A_SLOT), math.inf)
-        places: NDArray[np.int64] = np.arange(1, rewards.shape[1] + 1, dtype=np.int64)
 
-        def value(work_price: float, accept_price: float) -> float:
-            gained = np.cumsum(np.maximum(rewards - work_price * works, 0.0), axis=1)
-            best = np.max(gained - accept_price * places, axis=1, initial=0.0)
-            return work_price * self.work + accept_price * accepts + float(best.sum())
+def _extremes(spec: Distribution) -> tuple[float, float]:
+    """Return the smallest and the largest value that a distribution draws."""
+    return (spec.value, spec.value) if isinstance(spec, Constant) else (spec.low, spec.high)
 
-        def at_accept_price(accept_price: float) -> float:
-            return _least(lambda work_price: value(work_price, accept_price), _dearest(rewards, works))
 
-        best = min(value(0.0, 0.0), at_accept_price(0.0))
-        if accepts < rewards.size:  # else an accept is worth nothing
-            best = min(best, _least(at_accept_price, float(rewards.max(initial=0.0))))
-        return best + 1.0
+def _kinds_of(start: State) -> list[_Kind]:
+    """Return the kinds of replacements that the slots of a market bring: each keeps its client and its prestige."""
+    world, clients = start.config.world, {client.name: client for client in start.clients}
+    highest, lowest = math.ceil(_extremes(world.dist.reward_funds_cents)[1]), int(_extremes(world.dist.required_qty)[0])
+    gated = 1 + world.trust_gated_reward_boost * (_MOST_TRUST if world.trust_gating_fraction > 0 else 0)
+    kinds: dict[_Kind, None] = {}
+    for offer in start.market:
+        levels = offer.required_prestige - 1
+        reward = int(int(highest * (1 + world.reward_prestige_scale * levels)) * gated) + 1
+        quantity = int(lowest * (1 + world.prestige_qty_scale * levels))
+        kinds[_Kind(levels + 1, reward, _work(world, clients[offer.client_name or ""], quantity))] = None
+    return list(kinds)
 
-    def gain_of_unfinished(self, unfinished: int) -> float:
-        """Return the most that policies can earn that complete all tasks that they accept but so many."""
-        rewards, works = self._known_offers(MOST_ACCEPTS_A_SLOT, self.work + unfinished * _MOST_INFLATED)
 
-        def value(work_price: float, price: float) -> float:
-            each = np.maximum(rewards - work_price * works, -price)
-            best = np.max(np.cumsum(each, axis=1), axis=1, initial=0.0)
-            return work_price * self.work + (price * unfinished if unfinished else 0.0) + float(best.sum())
+def _least_work_of(start: State, offer: MarketTask) -> int:
+    """Return the least work that an offer's largest domain can become when it is accepted."""
+    client = next(client for client in start.clients if client.name == offer.client_name)
+    return _work(start.config.world, client, max(offer.quantities))
 
-        def at_price(price: float) -> float:
-            return _least(lambda work_price: value(work_price, price), _dearest(rewards, works))
 
-        if unfinished == 0:  # then the higher the price, the lower the bound
-            return at_price(math.inf) + 1.0
-        return min(at_price(0.0), _least(at_price, float(rewards.max(initial=0.0)))) + 1.0
+def _work(world: WorldConfig, client: Client, quantity: int) -> int:
+    if client.is_adversarial:  # the more passes the more work: one is the least
+        return int(min(MOST_WORK, max(LEAST_WORK, quantity * inflation(world, client))))
+    saved = world.trust_work_reduction_max if world.trust_gain_base > 0 else 0.0
+    return max(LEAST_WORK, int(quantity * (1 - saved)))
 
-    def _known_offers(self, places: int, most_work: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return rewards and least works of the first offers of every slot, one row a slot.
 
-        Args:
-            places: Most offers of a slot.
-            most_work: Units that all offers of a slot together may take, those beyond are of no interest.
+# ---- how much work a staff can do
+
+
+def _hours(start: State) -> list[float]:
+    """Return the hours that count from the start until each payroll, and until the horizon."""
+    calendar = start.calendar
+    # Under until_midnight no weekday counts longer than from the workday's start until midnight.
+    close_us = DAY_US if start.config.world.accrual == "until_midnight" else None
+    ends_us = (*calendar.payrolls_us, calendar.horizon_us)
+    return [hours_between(calendar, calendar.start_us, end_us, close_us) for end_us in ends_us]
+
+
+def capacity_of(start: State, least_work: float) -> list[float]:
+    """Return the units that can be done at most from the start until each payroll, and until the horizon.
+
+    Args:
+        start: The first state of an episode.
+        least_work: Units that every success takes at least, positive.
+    """
+    stages = _rate_stages(start)
+    capacity: list[float] = []
+    for counted in _hours(start):
+        work, hours = 0.0, counted
+        for rate in stages[:-1]:  # stage k begins once the work of k successes is done
+            if rate <= 0 or hours * rate <= least_work:
+                capacity.append(work + hours * rate)
+                break
+            hours -= least_work / rate
+            work += least_work
+        else:
+            capacity.append(work + hours * stages[-1])
+    return capacity
+
+
+def _rate_stages(start: State) -> list[float]:
+    """Return the highest summed rate after 0, 1, 2... successes; the last holds for ever."""
+    world = start.config.world
+    cap = world.skill_rate_max_e4 / E4
+    most = _extremes(world.dist.skill_boost)[1]
+    boost = most + _STORED if most > 0 else 0.0
+    rates = [max(employee.rates_e4) / E4 for employee in start.employees]
+    # What a limit on open tasks leaves busy: of a team, so many count in a domain.
+    busiest = math.inf
+    if world.max_open_tasks is not None:
+        busiest = world.max_open_tasks * world.team_size * max([cap, *rates])
+    steps: list[list[float]] = []  # by which the best rate of each employee rises with each success, up to the cap
+    for rate in rates:
+        grown = [rate]
+        while boost > 0 and 0 < grown[-1] < cap:
+            is_last = len(grown) > _MOST_STEPS
+            grown.append(cap if is_last else min(cap, grown[-1] * (1 + boost) + _STORED))
+        steps.append([after - before for before, after in pairwise(grown)])
+    per_success = min(len(rates), world.team_size) * len(start.prestige_milli)
+    total = sum(map(len, steps))
+    stages: list[float] = []
+    for successes in range(total + 1):
+        # Any way to hand the boosts out raises the sum by no more than the largest steps together.
+        allowed = sorted([step for each in steps for step in each[:successes]], reverse=True)
+        stages.append(min(busiest, sum(rates) + sum(allowed[: successes * per_success])))
+        if successes >= max(map(len, steps), default=0) and successes * per_success >= total:
+            break
+    return stages
+
+
+# ---- the programme of step 8
+
+
+@attrs.frozen(eq=False)
+class Programme:
+    """Largest ``gains @ x`` with ``rows @ x <= limits`` and ``0 <= x <= most``; no row or limit is negative."""
+
+    gains: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    limits: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+    def limit(self) -> float:
+        """Return a number that no solution exceeds.
+
+        HiGHS prices the constraints. Any prices at all make a bound by weak duality; it is worked out here, so that
+        neither tolerances nor faults of the solver can make it too low.
+
+        Raises:
+            MissingExtraError: scipy is not installed.
         """
-        slots = len(self.start.market)
-        rewards, works = np.zeros((slots, places)), np.ones((slots, places))
-        for slot in range(slots):
-            taken = 0.0
-            for place in range(places):
-                card = self.foresight.card(slot, place)
-                if card is None or taken > most_work:  # nothing beyond it can be accepted, or completed, either
-                    break
-                rewards[slot, place] = card.offer.reward_cents
-                works[slot, place] = _least_work_of(self.start, card.offer) - self.slack
-                taken += works[slot, place]
-        return rewards, works
+        if self.gains.size == 0:
+            return 0.0
+        try:
+            from scipy.optimize import linprog  # noqa: PLC0415 -- of an extra, and slow to import
+        except ImportError as error:
+            msg = (
+                "the bound needs scipy, which is not installed: pip install '.[planner]' in the folder of this project"
+            )
+            raise MissingExtraError(msg) from error
+        bounds = [(0.0, float(most)) for most in self.most]
+        found = linprog(-self.gains, A_ub=self.rows, b_ub=self.limits, bounds=bounds, method="highs")
+        # Without any prices the bound is loose, never wrong.
+        return self.dual_value(-found.ineqlin.marginals if found.success else np.zeros_like(self.limits))
+
+    def dual_value(self, prices: NDArray[np.float64]) -> float:
+        """Return the bound that prices of the constraints make, whatever they are; negative ones count as 0."""
+        valid = np.maximum(prices, 0.0)
+        reduced = np.maximum(self.gains - valid @ self.rows, 0.0)
+        total = float(valid @ self.limits) + float(reduced @ self.most)
+        return total + _MARGIN * (total + float(np.abs(self.gains).max(initial=0.0)) + 1.0)
 
 
-def _dearest(rewards: NDArray[np.float64], works: NDArray[np.float64]) -> float:
-    return float((rewards / works).max(initial=0.0))
+def _programme(rewards: list[int], works: list[float], once: int, capacity: list[float], least_raise: int) -> Programme:
+    """Return the programme with a variable for each offer, or kind of replacement, and period between payrolls.
+
+    Args:
+        rewards: Reward of each.
+        works: Work of each.
+        once: How many of them, the first, are offers that pay once over all periods.
+        capacity: Work that can be done until the end of each period.
+        least_raise: What a success adds to every later payroll.
+    """
+    work, periods = np.array(works, dtype=np.float64), len(capacity)
+    raises = least_raise * (periods - 1 - np.arange(periods))
+    most = np.ones(len(rewards))
+    most[once:] = capacity[-1] / work[once:] + 1.0
+    done_by_end = np.kron(work[None, :], np.tril(np.ones((periods, periods))))
+    paid_once = np.kron(np.eye(once, len(rewards)), np.ones((1, periods)))
+    return Programme(
+        gains=(np.array(rewards, dtype=np.float64)[:, None] - raises[None, :]).ravel(),
+        rows=np.vstack([done_by_end, paid_once]).astype(np.float64),
+        limits=np.concatenate([np.array(capacity), np.ones(once)]),
+        most=np.repeat(most, periods),
+    )
+
+
+# ---- known offers
+
+
+def _gain_of_known(  # noqa: PLR0913 -- what is known, and the limit
+    foresight: Foresight, start: State, work: float, slack: float, limit: int, *, accepts: bool
+) -> float:
+    """Return the most that policies can earn that accept so many tasks, or that complete all but so many accepted."""
+    slots = len(start.market)
+    places = min(limit, MOST_ACCEPTS_A_SLOT) if accepts else MOST_ACCEPTS_A_SLOT
+    most_work = math.inf if accepts else work + limit * MOST_WORK  # what a slot brings beyond it is of no interest
+    rewards, works = np.zeros((slots, places)), np.ones((slots, places))
+    for slot in range(slots):
+        taken = 0.0
+        for place in range(places):
+            card = foresight.card(slot, place)
+            if card is None or taken > most_work:  # nothing beyond it can be accepted, or completed, either
+                break
+            rewards[slot, place] = card.offer.reward_cents
+            works[slot, place] = _least_work_of(start, card.offer) - slack
+            taken += works[slot, place]
+    numbers: NDArray[np.int64] = np.arange(1, places + 1, dtype=np.int64)
+
+    def value(work_price: float, price: float) -> float:
+        surplus = rewards - work_price * works
+        if accepts:
+            gained = np.cumsum(np.maximum(surplus, 0.0), axis=1) - price * numbers
+        else:
+            gained = np.cumsum(np.maximum(surplus, -price), axis=1)
+        best = np.max(gained, axis=1, initial=0.0)
+        return work_price * work + (price * limit if limit else 0.0) + float(best.sum())
+
+    dearest = float((rewards / works).max(initial=0.0))
+
+    def at_price(price: float) -> float:
+        return _least(lambda work_price: value(work_price, price), dearest)
+
+    if not accepts and limit == 0:  # then the higher the price, the lower the bound
+        return at_price(math.inf) + 1.0
+    best = at_price(0.0)
+    if accepts:
+        best = min(best, value(0.0, 0.0))
+    if not accepts or limit < rewards.size:  # else an accept is worth nothing
+        best = min(best, _least(at_price, float(rewards.max(initial=0.0))))
+    return best + 1.0
 
 
 def _least(function: Callable[[float], float], high: float) -> float:
@@ -321,201 +454,3 @@ def _least(function: Callable[[float], float], high: float) -> float:
             right = low + _GOLDEN * (high - low)
             at_right = function(right)
     return best * (1 + _MARGIN)
-
-
-# ---- offers at best (Y-2.4, Y-4.1)
-
-
-@attrs.frozen
-class _Kind:
-    """Replacements that are alike: the best of them that can ever come.
-
-    Args:
-        prestige: Prestige that they require.
-        reward_cents: Highest reward.
-        work: Least work of the largest domain, after trust or inflation.
-    """
-
-    prestige: int
-    reward_cents: int
-    work: int
-
-
-def _highest(spec: Distribution) -> float:
-    """Return the largest value that a distribution draws."""
-    return spec.value if isinstance(spec, Constant) else spec.high
-
-
-def _lowest(spec: Distribution) -> float:
-    """Return the smallest value that a distribution draws."""
-    return spec.value if isinstance(spec, Constant) else spec.low
-
-
-def _kinds_of(start: State) -> tuple[_Kind, ...]:
-    """Return the kinds of replacements that the slots of a market bring: each keeps its client and its prestige."""
-    world, clients = start.config.world, {client.name: client for client in start.clients}
-    kinds = {_kind(world, clients[offer.client_name or ""], offer.required_prestige): None for offer in start.market}
-    return tuple(kinds)
-
-
-def _kind(world: WorldConfig, client: Client, prestige: int) -> _Kind:
-    most = math.ceil(_highest(world.dist.reward_funds_cents))
-    gated = 1 + world.trust_gated_reward_boost * (_MOST_TRUST if world.trust_gating_fraction > 0 else 0)
-    reward = int(int(most * (1 + world.reward_prestige_scale * (prestige - 1))) * gated) + 1
-    least = int(int(_lowest(world.dist.required_qty)) * (1 + world.prestige_qty_scale * (prestige - 1)))
-    return _Kind(prestige, reward, _work(world, client, least))
-
-
-def _least_work_of(start: State, offer: MarketTask) -> int:
-    """Return the least work that an offer's largest domain can become when it is accepted."""
-    client = next(client for client in start.clients if client.name == offer.client_name)
-    return _work(start.config.world, client, max(offer.quantities))
-
-
-def _work(world: WorldConfig, client: Client, quantity: int) -> int:
-    if client.is_adversarial:  # the more passes the more work: one is the least
-        factor = 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
-        return int(min(_MOST_INFLATED, max(_LEAST_WORK, quantity * factor)))
-    saved = world.trust_work_reduction_max if world.trust_gain_base > 0 else 0.0
-    return max(_LEAST_WORK, int(quantity * (1 - saved)))
-
-
-# ---- how much work a staff can do
-
-
-@attrs.frozen
-class Capacity:
-    """Work that can be done at most.
-
-    Args:
-        ends_us: Ends of the periods that payrolls cut the episode into, the horizon last.
-        hours: Counted hours from the start until each of these.
-        work: Units that can be done from the start until each of these.
-    """
-
-    ends_us: tuple[int, ...]
-    hours: tuple[float, ...]
-    work: tuple[float, ...]
-
-
-def capacity_of(start: State, least_work: float) -> Capacity:
-    """Return the capacity of an episode.
-
-    Args:
-        start: Its first state.
-        least_work: Units that every success takes at least, positive.
-    """
-    calendar = start.calendar
-    # Under until_midnight no weekday counts longer than from the workday's start until midnight.
-    close_us = DAY_US if start.config.world.accrual == "until_midnight" else None
-    ends = (*calendar.payrolls_us, calendar.horizon_us)
-    hours = [hours_between(calendar, calendar.start_us, end_us, close_us) for end_us in ends]
-    stages = _rate_stages(start)
-    return Capacity(ends, tuple(hours), tuple([_work_until(some, stages, least_work) for some in hours]))
-
-
-def _work_until(hours: float, stages: list[float], least_work: float) -> float:
-    """Return the work of so many hours, when stage k begins once the work of k successes is done."""
-    work = 0.0
-    for rate in stages[:-1]:
-        if rate <= 0 or hours * rate <= least_work:
-            return work + hours * rate
-        hours -= least_work / rate
-        work += least_work
-    return work + hours * stages[-1]
-
-
-def _rate_stages(start: State) -> list[float]:
-    """Return the highest summed rate after 0, 1, 2... successes; the last holds for ever."""
-    world = start.config.world
-    most = _highest(world.dist.skill_boost)
-    boost = most + _STORED if most > 0 else 0.0
-    rates = [max(employee.rates_e4) / _E4 for employee in start.employees]
-    per_success = min(len(rates), world.team_size) * len(start.prestige_milli)
-    steps = [_steps(rate, boost, world.skill_rate_max_e4 / _E4) for rate in rates]
-    total = sum(len(each) for each in steps)
-    stages: list[float] = []
-    for successes in range(total + 1):
-        # Any way to hand the boosts out raises the sum by no more than the largest steps together.
-        allowed = sorted([step for each in steps for step in each[:successes]], reverse=True)
-        stages.append(_at_work(start, sum(rates) + sum(allowed[: successes * per_success])))
-        if successes >= max(map(len, steps), default=0) and successes * per_success >= total:
-            break
-    return stages
-
-
-def _steps(rate: float, boost: float, limit: float) -> list[float]:
-    """Return by how much the best rate of an employee rises with each success, until it is at the limit."""
-    steps: list[float] = []
-    while boost > 0 and 0 < rate < limit and len(steps) < _MOST_STEPS:
-        raised = min(limit, rate * (1 + boost) + _STORED)
-        steps.append(raised - rate)
-        rate = raised
-    if boost > 0 and 0 < rate < limit:
-        steps.append(limit - rate)
-    return steps
-
-
-def _at_work(start: State, rate: float) -> float:
-    """Return a summed rate, less what a limit on open tasks leaves idle: of a team, so many count in a domain."""
-    world = start.config.world
-    limit = world.max_open_tasks
-    if limit is None:
-        return rate
-    best = max([max(employee.rates_e4) / _E4 for employee in start.employees], default=0.0)
-    return min(rate, limit * world.team_size * max(best, world.skill_rate_max_e4 / _E4))
-
-
-# ---- linear programme
-
-
-@attrs.frozen(eq=False)
-class Programme:
-    """Largest ``gains @ x`` with ``rows @ x <= limits`` and ``0 <= x <= most``.
-
-    Args:
-        gains: Gain of each variable.
-        rows: One row of coefficients, none negative, a constraint.
-        limits: Right-hand sides, none negative.
-        most: Largest value of each variable, finite.
-    """
-
-    gains: NDArray[np.float64]
-    rows: NDArray[np.float64]
-    limits: NDArray[np.float64]
-    most: NDArray[np.float64]
-
-
-def upper_limit(programme: Programme) -> float:
-    """Return a number that no solution of a programme exceeds.
-
-    HiGHS prices the constraints. Any prices at all make a bound by weak duality; it is worked out here, so that neither
-    tolerances nor faults of the solver can make it too low.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    if programme.gains.size == 0:
-        return 0.0
-    try:
-        from scipy.optimize import linprog  # noqa: PLC0415 -- of an extra, and slow to import
-    except ImportError as error:
-        msg = "the bound needs scipy, which is not installed: pip install '.[planner]' in the folder of this project"
-        raise MissingExtraError(msg) from error
-    found = linprog(
-        -programme.gains,
-        A_ub=programme.rows,
-        b_ub=programme.limits,
-        bounds=[(0.0, float(most)) for most in programme.most],
-        method="highs",
-    )
-    # Any prices do; without any the bound is loose, never wrong.
-    return dual_value(programme, -found.ineqlin.marginals if found.success else np.zeros_like(programme.limits))
-
-
-def dual_value(programme: Programme, prices: NDArray[np.float64]) -> float:
-    """Return the bound that prices of the constraints make, whatever they are; negative ones count as 0."""
-    valid = np.maximum(prices, 0.0)
-    reduced = np.maximum(programme.gains - valid @ programme.rows, 0.0)
-    total = float(valid @ programme.limits) + float(reduced @ programme.most)
-    return total + _MARGIN * (total + float(np.abs(programme.gains).max(initial=0.0)) + 1.0)

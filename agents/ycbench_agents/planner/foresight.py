@@ -4,73 +4,50 @@ What a slot lists after its n-th acceptance depends on the run seed, the slot an
 walked along in a copy of the first state in which every client trusts the company and every prestige is high: the
 offers that come up are those of the real episode, whatever happens in it.
 
-Beside it stands what planner and bound share: the rules that both know, working hours, and commands as text.
+Beside it stands what planner and bound share: the rules that both know, and working hours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, Literal
 
 import attrs
 
 import ycbench_env
+from ycbench_agents.scripted import commands
 from ycbench_env import Config, State
 from ycbench_env.actions import parse_turn
-from ycbench_env.types import Calendar, Command, MarketTask
+from ycbench_env.config import WorldConfig
+from ycbench_env.types import Calendar, Client, Command, MarketTask
 
 PASSES_A_SLOT: Final = 998
 """How far a slot is looked along: after 1,000 acceptances its ids meet the next slot's, and replaying takes long."""
-
-_HIGH_MILLI: Final = 10**6
-_LEAST_WORK: Final = 200
+LEAST_WORK: Final = 200
+MOST_WORK: Final = 25_000
+"""Units of an accepted task in each domain, at least and at most."""
+E4: Final = 10_000
 HOUR_US: Final = 3_600_000_000
 DAY_US: Final = 24 * HOUR_US
-_DAY_HOURS: Final = 24
+
+_HIGH_MILLI: Final = 10**6
 _WEEK: Final = 7
 _WORKDAYS: Final = 5
 _MONDAY_OFFSET: Final = 3  # day 0, 1970-01-01, is a Thursday
-RESUME: Final = "sim resume"
 
 
 @attrs.frozen
 class Card:
-    """An offer and what a rollout asks about it most often.
-
-    Args:
-        offer: The task as the market lists it.
-        task_id: Its id.
-        accept: The command that accepts it.
-        place: How many acceptances in its slot come before it.
-        home: Domain with the most work.
-        value: Reward for each unit of work before trust reduces it, cents.
-        boost: Skill boost, a fraction.
-        mask: Its domains, a bit each.
-    """
+    """An offer and what a rollout asks about it most often."""
 
     offer: MarketTask
     task_id: str
-    accept: str
-    place: int
-    home: int
-    value: float
-    boost: float
-    mask: int
-
-
-def card_of(offer: MarketTask, place: int) -> Card:
-    """Return an offer as a card."""
-    most, home = max(zip(offer.quantities, offer.domains, strict=True), key=lambda pair: (pair[0], -pair[1]))
-    return Card(
-        offer=offer,
-        task_id=offer.task_id,
-        accept=accept(offer.task_id),
-        place=place,
-        home=home,
-        value=offer.reward_cents / max(1, most),
-        boost=offer.skill_boost_e4 / 10_000,
-        mask=sum([1 << domain for domain in offer.domains]),
-    )
+    accept: str  # the command
+    place: int  # how many acceptances in its slot come before it
+    home: int  # domain with the most work
+    value: float  # cents of reward for each unit of work before trust reduces it
+    boost: float  # skill boost, a fraction
+    mask: int  # its domains, a bit each
 
 
 class Foresight:
@@ -97,7 +74,7 @@ class Foresight:
             prestige_milli=tuple([max(_HIGH_MILLI, level) for level in start.prestige_milli]),
         )
         self._ahead = [open_to_all] * len(start.market)
-        self._cards = [[card_of(offer, 0)] for offer in start.market]
+        self._cards: list[list[Card]] = [[] for _ in start.market]
 
     def card(self, slot: int, place: int) -> Card | None:
         """Return what a slot lists after so many acceptances, None beyond what is looked at."""
@@ -105,13 +82,39 @@ class Foresight:
         while len(cards) <= place:
             if len(cards) > PASSES_A_SLOT:
                 return None
-            state = self._ahead[slot]
-            outcome = ycbench_env.transition(state, meaning(cards[-1].accept))
-            if outcome.refusal is not None:  # it requires a trust that no client can reach
-                return None
-            self._ahead[slot] = outcome.state
-            cards.append(card_of(outcome.state.market[slot], len(cards)))
+            if cards:
+                outcome = ycbench_env.transition(self._ahead[slot], command_of(cards[-1].accept))
+                if outcome.refusal is not None:  # it requires a trust that no client can reach
+                    return None
+                self._ahead[slot] = outcome.state
+            offer = self._ahead[slot].market[slot]
+            most, last = max([(each, -domain) for domain, each in zip(offer.domains, offer.quantities, strict=True)])
+            cards.append(
+                Card(
+                    offer=offer,
+                    task_id=offer.task_id,
+                    accept=commands.accept(offer.task_id),
+                    place=len(cards),
+                    home=-last,
+                    value=offer.reward_cents / max(1, most),
+                    boost=offer.skill_boost_e4 / E4,
+                    mask=sum([1 << domain for domain in offer.domains]),
+                )
+            )
         return cards[place]
+
+
+def command_of(text: str) -> Command:
+    """Return the command that a text of this package means.
+
+    Raises:
+        ValueError: It means none; only a fault of this package could make that so.
+    """
+    command = parse_turn(text)[0].command
+    if command is None:
+        msg = f"planner: got {text!r}, expected a command of the grammar"
+        raise ValueError(msg)
+    return command
 
 
 # ---- the rules that planner and bound know
@@ -121,33 +124,26 @@ _SHARED: Final[tuple[tuple[str, Callable[[Any], bool], str], ...]] = (
     ("num_clients", lambda value: value > 0, "6"),
     ("replacement_prestige", lambda value: value == "same", "same"),
     ("task_draw_order", lambda value: value == "prestige_first", "prestige_first"),
-    ("min_task_qty", lambda value: value >= _LEAST_WORK, "200"),
+    ("min_task_qty", lambda value: value >= LEAST_WORK, "200"),
     ("salary_raise_basis", lambda value: value == "tier_midpoint", "tier_midpoint"),
     ("resume_stops_at_payroll", lambda value: value, "true"),
 )
-_OF_BOUND: Final = (*_SHARED, ("skill_rate_max", lambda value: value != "none", "10"))
-_OF_PLANNER: Final = (
-    *_SHARED,
-    ("min_task_qty", lambda value: value <= _LEAST_WORK, "200"),
-    ("replacement_numbering", lambda value: value == "slot", "slot"),
-    ("prestige_gate", lambda value: value == "required_domains", "required_domains"),
-    ("deadline_basis", lambda value: value == "largest", "largest"),
-    ("refill_at", lambda value: value in {"accept", "dispatch"}, "accept"),
-)
+_KNOWN: Final = {
+    "bound": (*_SHARED, ("skill_rate_max", lambda value: value != "none", "10")),
+    "planner": (
+        *_SHARED,
+        ("min_task_qty", lambda value: value <= LEAST_WORK, "200"),
+        ("replacement_numbering", lambda value: value == "slot", "slot"),
+        ("prestige_gate", lambda value: value == "required_domains", "required_domains"),
+        ("deadline_basis", lambda value: value == "largest", "largest"),
+        ("refill_at", lambda value: value in {"accept", "dispatch"}, "accept"),
+    ),
+}
 
 
-def uncovered_by_bound(config: Config) -> str | None:
-    """Return why the argument of the bound does not hold for a configuration, None where it does."""
-    return _uncovered("bound", config, _OF_BOUND)
-
-
-def uncovered_by_planner(config: Config) -> str | None:
-    """Return which rules of a configuration the planner does not know, None where it knows all."""
-    return _uncovered("planner", config, _OF_PLANNER)
-
-
-def _uncovered(whose: str, config: Config, premises: tuple[tuple[str, Callable[[Any], bool], str], ...]) -> str | None:
-    broken = [(name, value) for name, holds, value in premises if not holds(getattr(config.world, name))]
+def uncovered(whose: Literal["bound", "planner"], config: Config) -> str | None:
+    """Return which rules of a configuration planner or bound do not know, None where they know all."""
+    broken = [(name, value) for name, holds, value in _KNOWN[whose] if not holds(getattr(config.world, name))]
     if not broken:
         return None
     got = ", ".join(f"world.{name} = {str(getattr(config.world, name)).lower()}" for name, _ in broken)
@@ -155,17 +151,12 @@ def _uncovered(whose: str, config: Config, premises: tuple[tuple[str, Callable[[
     return f"{whose}: it does not know the rules of {config.name!r}: got {got}; use default or reference, or {remedy}"
 
 
+def inflation(world: WorldConfig, client: Client) -> float:
+    """Return by what an adversarial client multiplies work in one pass."""
+    return 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
+
+
 # ---- working hours (Y-3, Y-6)
-
-
-def weekdays_between(first_day: int, last_day: int) -> int:
-    """Return how many weekdays lie from a day number on and before another one."""
-    return _weekdays_before(last_day) - _weekdays_before(first_day)
-
-
-def _weekdays_before(day: int) -> int:
-    weeks, rest = divmod(day + _MONDAY_OFFSET, _WEEK)
-    return _WORKDAYS * weeks + min(rest, _WORKDAYS)
 
 
 def hours_between(calendar: Calendar, start_us: int, end_us: int, close_us: int | None = None) -> float:
@@ -183,48 +174,8 @@ def hours_between(calendar: Calendar, start_us: int, end_us: int, close_us: int 
 
 def _us_before(calendar: Calendar, time_us: int, close_us: int) -> int:
     day, offset = divmod(time_us, DAY_US)
-    whole = _weekdays_before(day) * (close_us - calendar.open_us)
-    if (day + _MONDAY_OFFSET) % _WEEK >= _WORKDAYS:
+    weeks, weekday = divmod(day + _MONDAY_OFFSET, _WEEK)
+    whole = (_WORKDAYS * weeks + min(weekday, _WORKDAYS)) * (close_us - calendar.open_us)
+    if weekday >= _WORKDAYS:
         return whole
     return whole + min(max(offset, calendar.open_us), close_us) - calendar.open_us
-
-
-def midnight_factor(calendar: Calendar) -> float:
-    """Return how much longer a workday is when it counts until midnight."""
-    return (_DAY_HOURS * HOUR_US - calendar.open_us) / (calendar.close_us - calendar.open_us)
-
-
-# ---- commands
-
-
-def accept(task_id: str) -> str:
-    """Return the command that accepts an offer."""
-    return f"task accept --task-id {task_id}"
-
-
-def assign(task_id: str, names: Iterable[str]) -> str:
-    """Return the command that puts employees on a task."""
-    return f"task assign --task-id {task_id} --employees {','.join(names)}"
-
-
-def dispatch(task_id: str) -> str:
-    """Return the command that starts a task."""
-    return f"task dispatch --task-id {task_id}"
-
-
-def cancel(task_id: str) -> str:
-    """Return the command that gives a task up."""
-    return f"task cancel --task-id {task_id} --reason passed"
-
-
-def meaning(text: str) -> Command:
-    """Return the one command that a text says.
-
-    Raises:
-        ValueError: It says none; only a fault of this package could make that so.
-    """
-    command = parse_turn(text)[0].command
-    if command is None:
-        msg = f"planner: got {text!r}, expected a command of the grammar"
-        raise ValueError(msg)
-    return command

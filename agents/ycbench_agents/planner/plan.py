@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
-from collections.abc import Iterable
-from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -46,12 +45,7 @@ class Plan:
 
 @attrs.frozen
 class PlanFacts:
-    """The episode that a plan is for.
-
-    Args:
-        config_digest: Digest of the configuration.
-        seed: Run seed.
-    """
+    """The episode that a plan is for."""
 
     config_digest: str
     seed: int
@@ -110,7 +104,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     except ValueError as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
         raise PlanError(msg) from None
-    facts = _facts(text.split("\n"))
+    facts = _facts(text)
     try:
         return Plan(
             preset=facts["preset"],
@@ -128,13 +122,13 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 def plan_facts(path: str | os.PathLike[str]) -> PlanFacts | None:
     """Return which episode a list of turns says, at its head, that it is a plan for; None where it says nothing."""
     try:
-        lines = read_text(Path(path)).split("\n")
-        facts = _facts(takewhile(lambda line: line.startswith("#"), lines))
+        facts = _facts(read_text(Path(path)))
         return PlanFacts(facts["config"], int(facts["seed"]))
     except (OSError, KeyError, ValueError):  # whoever plays the list says what is wrong with it
         return None
 
 
-def _facts(lines: Iterable[str]) -> dict[str, str]:
-    """Return what lines like ``# name: value`` say."""
-    return dict([line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line])
+def _facts(text: str) -> dict[str, str]:
+    """Return what the comments at the head of a list of turns, like ``# name: value``, say."""
+    head = itertools.takewhile(lambda line: line.startswith("#"), text.split("\n"))
+    return {name: value for name, _, value in (line[2:].partition(": ") for line in head)}

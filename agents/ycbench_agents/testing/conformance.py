@@ -22,7 +22,7 @@ import types
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 import attrs
 import gymnasium as gym
@@ -46,7 +46,6 @@ from ycbench_env.text import shown
 _MOST_TURNS: Final = 10_000  # an episode that is longer never ends
 _ODD_TURNS: Final = 25  # in each odd world
 _QUESTIONS: Final = ("employee list", "task list", "client list", "client history", "market browse")
-_FORBIDDEN: Final = (gym.Env, State)
 # What all of a process shares leads everywhere, also to environments of others.
 _SHARED: Final = (type, types.ModuleType, types.FrameType, types.BuiltinFunctionType, logging.Logger)
 _MOST_OBJECTS: Final = 200_000
@@ -91,38 +90,31 @@ class PolicyConformanceError(AssertionError):
     """A policy breaks the contract; the message says where, what was got, and how to put it right."""
 
 
+def _fail(message: str, cause: Exception | None = None) -> NoReturn:
+    raise PolicyConformanceError(message) from cause
+
+
+def _cut(value: object) -> str:
+    return shown(value, 200)
+
+
 @attrs.frozen
 class EpisodeReport:
-    """How an episode went.
-
-    Args:
-        seed: Run seed.
-        turns: Turns played.
-        commands: Commands in them.
-        refused: How many of the commands were refused, those included that the grammar does not have.
-        invalid: How many were not in the grammar.
-        final_funds_cents: Funds at the end, in cents.
-        terminal_reason: bankruptcy, horizon_end or max_turns; None where the episode was cut off from outside.
-        stopped: Why the policy could not go on, None for one that could.
-    """
+    """How an episode went."""
 
     seed: int
     turns: int
     commands: int
-    refused: int
-    invalid: int
+    refused: int  # commands, those included that the grammar does not have
+    invalid: int  # commands that the grammar does not have
     final_funds_cents: int
-    terminal_reason: str | None
-    stopped: str | None = None
+    terminal_reason: str | None  # bankruptcy, horizon_end or max_turns; None where it was cut off from outside
+    stopped: str | None = None  # why the policy could not go on, None for one that could
 
 
 @attrs.frozen
 class PolicyReport:
-    """What a policy did while it was checked.
-
-    Args:
-        episodes: One for each seed, in order.
-    """
+    """What a policy did while it was checked: an episode for each seed, in order."""
 
     episodes: tuple[EpisodeReport, ...]
 
@@ -174,27 +166,31 @@ def check_policy(
     if not seeds:
         msg = "seeds: got none, expected at least one run seed, like (1, 2)"
         raise ValueError(msg)
-    grammar = grammar_for(world.world)
-    first, veteran = (Student(make, grammar, allow_invalid=allow_invalid) for _ in range(2))
+
+    def student(world: Config = world) -> Student:
+        return Student(make, grammar_for(world.world), allow_invalid=allow_invalid)
+
+    first, veteran = student(), student()
     if first.policy is veteran.policy:
-        msg = "make returned the same policy twice, expected a fresh one each time, like lambda: MyPolicy()"
-        raise PolicyConformanceError(msg)
+        _fail("make returned the same policy twice, expected a fresh one each time, like lambda: MyPolicy()")
     for seed in (0, 2**40):
         first.reset(seed, "before an episode")
     episodes = [play(veteran, world, seed, max_turns) for seed in seeds]
     if (path := reached_environment(veteran.policy)) is not None:
-        msg = f"the policy holds an environment or a state ({path}); decide from observations alone"
-        raise PolicyConformanceError(msg)
+        _fail(f"the policy holds an environment or a state ({path}); decide from observations alone")
     for played in episodes:
-        _check_again(Student(make, grammar, allow_invalid=allow_invalid), played, _FRESH)
+        remedy = (
+            "turns depend on seed and observations alone: make random.Random(seed) in reset, sort sets, read no clock"
+        )
+        _check_again(student(), played, "a fresh policy", remedy)
     for played in episodes:
-        _check_again(veteran, played, _RESET)
+        remedy = "reset(seed) must forget everything and seed all draws anew"
+        _check_again(veteran, played, "the same policy after another reset", remedy)
     _check_recall(make, seeds[0], episodes[0].observations)
     for name, odd in _ODD_WORLDS:
         other = load_config(odd, environ={})
-        student = Student(make, grammar_for(other.world), allow_invalid=allow_invalid)
-        _check_world(student, other, f"a world with {name}")
-    _check_among_others(make, world, seeds[0], allow_invalid=allow_invalid)
+        _check_world(student(other), other, f"a world with {name}")
+    _check_among_others(student, world, seeds[0])
     return PolicyReport(tuple(played.report for played in episodes))
 
 
@@ -212,50 +208,35 @@ def play(student: Student, config: Config, seed: int, max_turns: int | None = No
     student.reset(policy_seed(seed), f"seed {seed}")
     observations: list[Observation] = []
     turns: list[Turn] = []
-    report = EpisodeReport(seed, 0, 0, 0, 0, int(observation["funds_cents"]), None)
+    commands = refused = invalid = 0
+    stopped: str | None = None
     while info["terminal_reason"] is None and (max_turns is None or len(turns) < max_turns):
         if len(turns) == _MOST_TURNS:
-            msg = f"seed {seed}: the episode did not end within {_MOST_TURNS} turns; let time pass, or give max_turns"
-            raise PolicyConformanceError(msg)
+            _fail(f"seed {seed}: the episode did not end within {_MOST_TURNS} turns; let time pass, or give max_turns")
         turn = student.act(observation, f"seed {seed}, turn {len(turns) + 1}")
         if turn is None:
-            report = attrs.evolve(report, stopped=student.stopped)
+            stopped = student.stopped
             break
         observations.append(observation)
         turns.append(turn)
         observation, _, _, _, info = env.step(turn)
-        report = attrs.evolve(
-            report,
-            turns=len(turns),
-            commands=report.commands + len(info["results"]),
-            refused=report.refused + sum(not result["ok"] for result in info["results"]),
-            invalid=report.invalid + info["invalid_commands"],
-            final_funds_cents=int(observation["funds_cents"]),
-            terminal_reason=info["terminal_reason"],
-        )
+        commands += len(info["results"])
+        refused += sum(not result["ok"] for result in info["results"])
+        invalid += info["invalid_commands"]
+    funds, reason = int(observation["funds_cents"]), info["terminal_reason"]
+    report = EpisodeReport(seed, len(turns), commands, refused, invalid, funds, reason, stopped)
     return Played(tuple(observations), tuple(turns), report)
 
 
-_FRESH: Final = (
-    "a fresh policy",
-    "turns depend on seed and observations alone: make random.Random(seed) in reset, sort sets, read no clock",
-)
-_RESET: Final = ("the same policy after another reset", "reset(seed) must forget everything and seed all draws anew")
-
-
-def _check_again(student: Student, played: Played, who: tuple[str, str]) -> None:
+def _check_again(student: Student, played: Played, who: str, remedy: str) -> None:
     """Give a policy the observations of an episode again; there is no environment any more."""
     seed = played.report.seed
     student.reset(policy_seed(seed), f"seed {seed}")
     for number, (observation, before) in enumerate(zip(played.observations, played.turns, strict=True), 1):
-        same = copy.deepcopy(observation) if who is _RESET else pickle.loads(pickle.dumps(observation))  # noqa: S301 -- made here
-        turn = student.act(same, f"seed {seed}, turn {number}, {who[0]}")
+        place = f"seed {seed}, turn {number}"
+        turn = student.act(pickle.loads(pickle.dumps(observation)), f"{place}, {who}")  # noqa: S301 -- made here
         if turn is None or turn != before:
-            msg = (
-                f"seed {seed}, turn {number}: to the same observations {who[0]} says {_cut(turn)}, before it was "
-                f"{_cut(before)}; {who[1]}"
-            )
-            raise PolicyConformanceError(msg)
+            _fail(f"{place}: to the same observations {who} says {_cut(turn)}, before it was {_cut(before)}; {remedy}")
 
 
 # ---- odd observations
@@ -273,12 +254,11 @@ def _check_world(student: Student, config: Config, place: str) -> None:
         observation = env.step(turn)[0]
 
 
-def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *, allow_invalid: bool) -> None:
+def _check_among_others(make: Callable[[], Student], config: Config, seed: int) -> None:
     """Let somebody else play before each turn of the policy, and ask fresh policies in the middle, too."""
     env = YCBenchEnv(config)
     observation, _ = env.reset(seed=seed)
-    grammar = env.action_space.grammar
-    student, stranger = Student(make, grammar, allow_invalid=allow_invalid), RandomPolicy()
+    student, stranger = make(), RandomPolicy()
     student.reset(policy_seed(seed), f"seed {seed}")
     stranger.reset(policy_seed(seed))
     for number, nuisance in enumerate(_NUISANCES * 2, 1):
@@ -286,7 +266,7 @@ def _check_among_others(make: Callable[[], Policy], config: Config, seed: int, *
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]
         place = f"seed {seed}, asked for the first time in the middle of an episode, after {_cut(nuisance)}"
-        late = Student(make, grammar, allow_invalid=allow_invalid)
+        late = make()
         late.reset(policy_seed(seed), place)
         late.act(observation, place)
 
@@ -311,13 +291,11 @@ class Student:
     ) -> None:
         try:
             self.policy = make()
-        except Exception as error:
-            msg = f"making the policy failed: {_cut(error)}; give a class or function that needs no arguments"
-            raise PolicyConformanceError(msg) from error
+        except Exception as error:  # noqa: BLE001 -- whatever a policy raises is its fault
+            _fail(f"making the policy failed: {_cut(error)}; give a class or function that needs no arguments", error)
         if not isinstance(self.policy, Policy):  # pyright: ignore[reportUnnecessaryIsInstance] -- callers may not be typed
             kind = type(cast("object", self.policy)).__name__
-            msg = f"got a {kind}, expected a policy: an object with reset(seed) and act(observation)"
-            raise PolicyConformanceError(msg)
+            _fail(f"got a {kind}, expected a policy: an object with reset(seed) and act(observation)")
         self.stopped = ""
         self._grammar = grammar
         self._allow_invalid = allow_invalid
@@ -327,9 +305,8 @@ class Student:
         with _unchanged_process(f"{place}: reset({seed})"):
             try:
                 self.policy.reset(seed)
-            except Exception as error:
-                msg = f"{place}: reset({seed}) raised {_cut(error)}; it must take any non-negative integer"
-                raise PolicyConformanceError(msg) from error
+            except Exception as error:  # noqa: BLE001 -- as above
+                _fail(f"{place}: reset({seed}) raised {_cut(error)}; it must take any non-negative integer", error)
 
     def act(self, observation: Observation, place: str) -> Turn | None:
         """Return the policy's turn; None where it cannot go on, which is allowed: ``stopped`` has the reason."""
@@ -340,32 +317,34 @@ class Student:
             except PolicyStoppedError as stop:
                 self.stopped = str(stop)
                 return None
-            except Exception as error:
-                msg = (
+            except Exception as error:  # noqa: BLE001 -- as above
+                _fail(
                     f"{place}: act raised {_cut(error)}. A policy must cope with any observation of any world, with "
                     "turns that it did not choose, and with answers that were refused or cut. It was given: "
-                    f"{_cut(observation['text'])} results: {_cut(observation['results'])}"
+                    f"{_cut(observation['text'])} results: {_cut(observation['results'])}",
+                    error,
                 )
-                raise PolicyConformanceError(msg) from error
-        before, after = cast("dict[str, object]", observation), cast("dict[str, object]", handed)
-        if edited := [key for key in sorted({*before, *after}) if not _equal(before.get(key), after.get(key))]:
-            msg = (
+        before, after = cast("dict[str, Any]", observation), cast("dict[str, Any]", handed)
+        pairs: dict[str, tuple[Any, Any]] = {
+            key: (before.get(key), after.get(key)) for key in sorted({*before, *after})
+        }
+        edited = [
+            key for key, (one, other) in pairs.items() if type(one) is not type(other) or not np.array_equal(one, other)
+        ]
+        if edited:
+            _fail(
                 f"{place}: act edited the observation: {', '.join(edited)}; others keep the same one, so copy what you "
                 "want to change, like int(observation['funds_cents'])"
             )
-            raise PolicyConformanceError(msg)
         try:
             turn = checked_turn(turn, self.policy)
         except TurnError as error:
-            msg = f"{place}: {error} ('' does nothing)"
-            raise PolicyConformanceError(msg) from error
-        if self._allow_invalid:
-            return turn
-        here, usual = parse_turn(turn, self._grammar), parse_turn(turn)
-        wrong = next((each for each, other in zip(here, usual, strict=True) if each.error and other.error), None)
-        if wrong is not None:
-            msg = f"{place}: {_cut(wrong.text)} is no command: {wrong.error} (docs/commands.md; or allow_invalid=True)"
-            raise PolicyConformanceError(msg)
+            _fail(f"{place}: {error} ('' does nothing)", error)
+        if not self._allow_invalid:
+            for here, usual in zip(parse_turn(turn, self._grammar), parse_turn(turn), strict=True):
+                if here.error and usual.error:
+                    command = f"{_cut(here.text)} is no command: {here.error}"
+                    _fail(f"{place}: {command} (docs/commands.md; or allow_invalid=True)")
         return turn
 
 
@@ -374,11 +353,10 @@ def _unchanged_process(place: str) -> Generator[None]:
     """Refuse, and take back, changes of what a process has only one of: random generators and environment."""
     before = random.getstate(), np.random.get_state(), dict(os.environ)  # noqa: NPY002 -- the legacy generator is watched
     yield
-    after = random.getstate(), np.random.get_state(), dict(os.environ)  # noqa: NPY002
     same = {
-        "random": before[0] == after[0],
-        "numpy.random": all(map(np.array_equal, before[1], after[1])),
-        "os.environ": before[2] == after[2],
+        "random": before[0] == random.getstate(),
+        "numpy.random": all(map(np.array_equal, before[1], np.random.get_state())),  # noqa: NPY002
+        "os.environ": before[2] == dict(os.environ),
     }
     changed = [name for name, is_same in same.items() if not is_same]
     if changed:
@@ -386,19 +364,10 @@ def _unchanged_process(place: str) -> Generator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
         os.environ.clear()
         os.environ.update(before[2])
-        msg = (
+        _fail(
             f"{place} changed {', '.join(changed)}, which all of the process shares; draw from a generator "
             "of the policy's own, made in reset, like random.Random(seed)"
         )
-        raise PolicyConformanceError(msg)
-
-
-def _equal(one: object, other: object) -> bool:
-    return type(one) is type(other) and bool(np.array_equal(cast("Any", one), cast("Any", other)))
-
-
-def _cut(value: object) -> str:
-    return shown(value, 200)
 
 
 # ---- policies that ask somebody
@@ -411,29 +380,27 @@ def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[
         return
     asked.reset(policy_seed(seed))
     recalling.reset(policy_seed(seed))
+
+    async def decide() -> list[Decision]:
+        decisions: list[Decision] = []
+        with suppress(PolicyStoppedError):
+            for observation in observations[:_RECALLED]:
+                decisions.append(await asked.decide(copy.deepcopy(observation)))  # noqa: PERF401 -- keeps those before a stop
+        return decisions
+
     with ThreadPoolExecutor(1) as worker:  # a notebook has an event loop of its own in this thread
-        decisions = worker.submit(asyncio.run, _decide(asked, observations[:_RECALLED])).result()
+        decisions = worker.submit(asyncio.run, decide()).result()
     for number, (observation, decision) in enumerate(zip(observations, decisions, strict=False), 1):
         place = f"seed {seed}, turn {number}"
         try:
             trace = json.loads(json.dumps(decision.trace, allow_nan=False))
             turn = recalling.recall(copy.deepcopy(observation), trace)
         except (TypeError, ValueError) as error:
-            msg = (
-                f"{place}: what decide returned cannot be recalled: {error}; a trace is JSON, and all that recall needs"
-            )
-            raise PolicyConformanceError(msg) from error
+            remedy = "a trace is JSON, and all that recall needs"
+            _fail(f"{place}: what decide returned cannot be recalled: {error}; {remedy}", error)
         if turn != decision.turn:
-            msg = f"{place}: recall says {_cut(turn)}, decide said {_cut(decision.turn)}; keep the turn in the trace"
-            raise PolicyConformanceError(msg)
-
-
-async def _decide(policy: DeliberatingPolicy, observations: Sequence[Observation]) -> list[Decision]:
-    decisions: list[Decision] = []
-    with suppress(PolicyStoppedError):
-        for observation in observations:
-            decisions.append(await policy.decide(copy.deepcopy(observation)))  # noqa: PERF401 -- keeps those before a stop
-    return decisions
+            said = f"recall says {_cut(turn)}, decide said {_cut(decision.turn)}"
+            _fail(f"{place}: {said}; keep the turn in the trace")
 
 
 # ---- hidden fields
@@ -478,12 +445,11 @@ def check_sees_only_observations(
         for _ in range(variants):
             again, turn = _next_turn(make, played, env, with_other_hidden_fields(state, rng))
             if str(again) == str(seen) and turn != said:
-                msg = (
+                _fail(
                     f"seed {seed}, after {count} turns: {_cut(turn)} beside a world that differs in hidden figures "
                     f"only, {_cut(said)} beside the true one; what the policy was shown is the same, so it looks "
                     "elsewhere"
                 )
-                raise PolicyConformanceError(msg)
 
 
 def _next_turn(
@@ -502,32 +468,29 @@ def _next_turn(
 
 def with_other_hidden_fields(state: State, rng: random.Random) -> State:
     """Return a state that looks the same; the docstrings of ``ycbench_env.types`` mark its hidden fields."""
-    clients = tuple(
-        attrs.evolve(
-            client,
-            loyalty_milli=rng.randint(-1000, 1000),
-            reward_multiplier_milli=rng.randint(700, 2500),
-        )
+    now_us, horizon_us = state.now_us, state.calendar.horizon_us
+    clients = [
+        attrs.evolve(client, loyalty_milli=rng.randint(-1000, 1000), reward_multiplier_milli=rng.randint(700, 2500))
         for client in state.clients
-    )
-    tasks = tuple(
-        attrs.evolve(task, completion_us=rng.randint(state.now_us + 1, state.calendar.horizon_us), milestone_us=None)
-        if task.status == "active" and state.now_us < state.calendar.horizon_us
+    ]
+    tasks = [
+        attrs.evolve(task, completion_us=rng.randint(now_us + 1, horizon_us), milestone_us=None)
+        if task.status == "active" and now_us < horizon_us
         else task
         for task in state.tasks
-    )
+    ]
     staff = state.employees
     if not state.config.world.skill_rates_visible:
-        staff = tuple(
+        staff = [
             attrs.evolve(member, rates_e4=tuple(rng.randint(10_000, 100_000) for _ in member.rates_e4))
             for member in staff
-        )
+        ]
     return attrs.evolve(
         state,
         run_seed=rng.randrange(2**40),
-        employees=staff,
-        clients=clients,
-        tasks=tasks,
+        employees=tuple(staff),
+        clients=tuple(clients),
+        tasks=tuple(tasks),
         slot_accepts=tuple(count + rng.randint(0, 3) for count in state.slot_accepts),
     )
 
@@ -543,7 +506,7 @@ def reached_environment(policy: object) -> str | None:
     seen: set[int] = {id(policy)}
     queue: list[tuple[object, str]] = [(policy, type(policy).__name__)]
     for each, path in queue:  # grows while it is walked
-        if isinstance(each, _FORBIDDEN):
+        if isinstance(each, gym.Env | State):
             return path
         inside: list[object] = gc.get_referents(each)
         if isinstance(each, types.FunctionType):  # not its globals

@@ -141,7 +141,10 @@ def test_bad_epsilon_is_refused(epsilon: Any) -> None:
         ({"policy": "gredy"}, "policy: policy: got 'gredy', expected .*did you mean 'greedy'"),
         ({"other": 7}, "other: got 7, expected a policy's name, module:Class, or a policy"),
         ({"other": RandomPolicy}, "other: got .*class .*, expected"),
-        ({"other_parameters": {"depth": 1}}, "other: policy 'random': got parameter depth, expected no parameters"),
+        (
+            {"other_parameters": {"depth": 1}},
+            "other: policy 'random': got an unexpected keyword argument 'depth'; its parameters: none",
+        ),
         ({"other": REPLAY}, "other: replay: got neither path nor turns"),
         ({"policy_parameters": "depth=1"}, "policy_parameters: got 'depth=1', expected a table"),
         ({"other": RandomPolicy(), "other_parameters": {"a": 1}}, "for a policy that is made already"),

@@ -114,7 +114,7 @@ def test_wrong_names_are_refused(name: str, words: str) -> None:
 
 
 def test_unknown_parameter_names_those_that_exist() -> None:
-    with pytest.raises(PolicyError, match=r"got parameter depth, expected patience"):
+    with pytest.raises(PolicyError, match=r"unexpected keyword argument 'depth'; its parameters: patience"):
         make_policy("mine_of_a_test:waiting", depth=2)
 
 

@@ -6,15 +6,15 @@ import pytest
 
 from ycbench_agents.planner import PlanError, plan, upper_bound
 from ycbench_agents.planner.bound import BoundError
-from ycbench_agents.planner.foresight import uncovered_by_bound, uncovered_by_planner
+from ycbench_agents.planner.foresight import uncovered
 from ycbench_env import load_config
 
 
 @pytest.mark.parametrize("preset", ["default", "reference"])
 def test_the_usual_presets_are_covered(preset: str) -> None:
     config = load_config(preset, environ={})
-    assert uncovered_by_bound(config) is None
-    assert uncovered_by_planner(config) is None
+    assert uncovered("bound", config) is None
+    assert uncovered("planner", config) is None
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_the_usual_presets_are_covered(preset: str) -> None:
 def test_uncovered_setting_is_named_with_a_covered_value(setting: str, value: object, *, by_bound: bool) -> None:
     config = load_config("default", overrides={"world": {setting: value}}, environ={})
     told = "false" if value is False else value
-    message = uncovered_by_planner(config)
+    message = uncovered("planner", config)
     assert message is not None
     assert f"world.{setting} = {told}" in message
     assert f"--set world.{setting}=" in message
-    assert (uncovered_by_bound(config) is not None) is by_bound
+    assert (uncovered("bound", config) is not None) is by_bound
 
 
 def test_classic_presets_are_refused_with_all_reasons() -> None:
@@ -58,7 +58,7 @@ def test_hidden_rates_and_uncapped_teams_are_covered() -> None:
     open_ended = {"skill_rates_visible": False, "efficient_team_size": "none", "salary_max_cents": "none"}
     config = load_config("default", overrides={"world": open_ended}, environ={})
     assert upper_bound(config, 1).cents >= upper_bound(load_config("default", environ={}), 1).cents
-    assert uncovered_by_planner(config) is None
+    assert uncovered("planner", config) is None
 
 
 def test_rates_without_a_cap_have_no_bound_of_use() -> None:

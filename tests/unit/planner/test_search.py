@@ -105,7 +105,7 @@ def test_ctrl_c_while_the_plan_is_checked_loses_nothing(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("budgets", "named"),
     [
-        ({}, "budget_seconds nor budget_rollouts"),
+        ({}, "budget_seconds=None, budget_rollouts=None"),
         ({"budget_seconds": 0.0}, "budget_seconds=0.0"),
         ({"budget_seconds": float("nan")}, "budget_seconds=nan"),
         ({"budget_rollouts": 0}, "budget_rollouts=0"),
