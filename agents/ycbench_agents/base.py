@@ -24,16 +24,10 @@ Turn: TypeAlias = str | Sequence[str]
 
 
 def policy_seed(run_seed: int) -> int:
-    """Return the seed that a policy's ``reset`` receives, derived one-way from the run seed.
+    """Return the seed that a policy's ``reset`` receives, from 0 to 2**32 - 1, derived one-way from the run seed.
 
     A policy that knew the run seed could rebuild the hidden world. Every driver of policies (rollouts, runs,
     evaluations, the test kit) uses this function.
-
-    Args:
-        run_seed: Run seed, a non-negative integer.
-
-    Returns:
-        An integer from 0 to 2**32 - 1, which every random generator takes.
     """
     return int.from_bytes(hashlib.sha256(f"ycbench policy seed {int(run_seed)}".encode("ascii")).digest()[:4])
 
@@ -43,15 +37,10 @@ class TurnError(Exception):
 
 
 def checked_turn(turn: object, policy: object, number: int | None = None) -> Turn:
-    """Return a turn as a text or a tuple of texts. Every driver of policies uses this function.
-
-    Args:
-        turn: What ``act`` returned.
-        policy: The policy, for the message.
-        number: Number of the turn from 1, for the message; None where it is unknown.
+    """Return what ``act`` returned as a text or a tuple of texts. Every driver of policies uses this function.
 
     Raises:
-        TurnError: It is neither a text nor a sequence of texts.
+        TurnError: It is neither a text nor a sequence of texts; the message names the number of the turn, if given.
     """
     if isinstance(turn, str):
         return turn
@@ -82,19 +71,11 @@ class Policy(Protocol):
     """
 
     def reset(self, seed: int) -> None:
-        """Forget the last episode and get ready for the next.
-
-        Args:
-            seed: Seed of the policy's own draws, a non-negative integer.
-        """
+        """Forget the last episode and get ready for the next, seeding the policy's own draws."""
         ...
 
     def act(self, observation: Observation) -> Turn:
-        """Return the next turn: a text with any number of commands, or a sequence of texts.
-
-        Args:
-            observation: What the environment returned last.
-        """
+        """Return the next turn: a text with any number of commands, or a sequence of texts."""
         ...
 
 
@@ -103,7 +84,7 @@ class Decision:
     """What a policy decided after asking somebody outside of this process.
 
     Args:
-        turn: What it says.
+        turn: The turn.
         trace: What ``recall`` needs to decide the same again, and what a reader wants to know: the reply, a hash of
             what was asked, usage. Equal runs have equal traces.
         transport: What differs between equal runs: times, attempts, faults on the way.

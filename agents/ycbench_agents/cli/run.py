@@ -208,17 +208,20 @@ def _warn_of_other_episodes(
     parameters: Mapping[str, object], configs: Mapping[str, Config], seeds: Sequence[str]
 ) -> None:
     """Warn where a plan is replayed under a configuration or with a seed that it was not made for."""
-    from ycbench_agents.planner import plan_facts  # noqa: PLC0415 -- slow to import
+    from ycbench_agents.planner import load_plan  # noqa: PLC0415 -- slow to import
 
     path = parameters.get("path")
-    facts = plan_facts(path) if isinstance(path, str) else None
-    if facts is None:
+    if not isinstance(path, str):
         return
-    other = [label for label, config in configs.items() if config.digest() != facts.config_digest]
+    try:
+        plan = load_plan(path)
+    except (OSError, ValueError):  # no plan; whoever plays it says what is wrong with it
+        return
+    other = [label for label, config in configs.items() if config.digest() != plan.config_digest]
     if other:
         output.warn(f"{path} is a plan for another configuration than {', '.join(other[:3])}: its funds will differ")
-    if other := [seed for seed in seeds if int(seed) != facts.seed]:
-        output.warn(f"{path} is a plan for seed {facts.seed}, not for {', '.join(other[:3])}: its funds will differ")
+    if other := [seed for seed in seeds if int(seed) != plan.seed]:
+        output.warn(f"{path} is a plan for seed {plan.seed}, not for {', '.join(other[:3])}: its funds will differ")
 
 
 # ---------------------------------------------------------------- results

@@ -6,7 +6,7 @@ measure policies with, and a list of commands that anybody can replay; neither p
 
 from ycbench_agents.planner.bound import MOST_ACCEPTS_A_SLOT, Bound, BoundError, upper_bound
 from ycbench_agents.planner.foresight import Foresight
-from ycbench_agents.planner.plan import Plan, PlanError, PlanFacts, load_plan, plan_facts, replay_plan, save_plan
+from ycbench_agents.planner.plan import Plan, PlanError, load_plan, replay_plan, save_plan
 from ycbench_agents.planner.search import MOST_PASSES, Progress, plan
 
 __all__ = [
@@ -17,11 +17,9 @@ __all__ = [
     "Foresight",
     "Plan",
     "PlanError",
-    "PlanFacts",
     "Progress",
     "load_plan",
     "plan",
-    "plan_facts",
     "replay_plan",
     "save_plan",
     "upper_bound",

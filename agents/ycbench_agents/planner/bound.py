@@ -1,55 +1,6 @@
 """An upper bound on the final funds of one episode: no policy exceeds it, whatever it sees.
 
-The argument, step by step; each only widens what a policy may do.
-
-1. **Money.** Funds start at F. Besides rewards nothing ever adds to them. Every payroll takes at least the salaries
-   of the start, since no salary falls. An episode that ends in bankruptcy ends below zero, so the bound is never less
-   than -1. Where an episode can be cut off before its payrolls are due (``max_turns``, or no forced advances), they
-   are left out.
-2. **Work.** Measure the work on a task by its largest domain. All its domains progress side by side, a team member
-   adds to that domain at most its own rate there, split over its tasks, and planned tasks split nobody. So one
-   employee adds in all at most its best rate an hour, and all together at most the sum of best rates; at most
-   ``efficient_team_size`` of them for each task where ``max_open_tasks`` limits these.
-3. **Hours.** Under ``business_hours`` those of working days count. Under ``until_midnight`` the pieces of a weekday
-   together never count more than from the workday's start until midnight. A forecast is made with business hours from
-   the rates that hold, and made anew whenever these fall, so no task completes before its work is done, rounding
-   aside.
-4. **Rounding.** Stored work may be rounded up, by half of 1/10,000 unit a task at every stop of the clock. Stops are
-   completions, milestones, payrolls and the end. Completions cannot be more than the work allows for tasks of 200
-   units, so the sum of this is bounded and taken off the least work of a task.
-5. **Growth.** Only a success raises rates: of the four best of its team in each of its domains, by the largest boost
-   that is ever drawn, up to ``skill_rate_max``. The k-th success takes at least the least work of k tasks. So rates
-   grow along a staircase that can be computed.
-6. **Offers.** An offer of the first market pays its reward once and takes at least its quantity reduced by full
-   trust, never less than 200 units; of an adversarial client, its inflated quantity. Everything else is a
-   replacement. It has the client and the prestige of its slot; its reward is at most the highest that is drawn,
-   without the client's multiplier, its quantity at least the lowest.
-7. **Raises.** Every success raises at least one salary, which all later payrolls pay.
-8. **Programme.** Maximise rewards less raises over fractions of first offers and amounts of replacements in each
-   period between payrolls, so that up to each period's end no more work is completed than could be done. Its value,
-   plus F, less the payrolls, is the bound.
-
-Trust, prestige, deadlines, teams and whole tasks are relaxed away, and so is luck: replacements are taken to be the
-best conceivable. That is what unlimited re-rolling approaches. ``max_open_tasks`` does not end it: a task may be
-accepted and cancelled at once, which costs nothing where prestige and trust are at their lowest. So the bound with it
-differs only where the limit leaves people idle.
-
-**With known offers.** Which offer replaces the n-th of a slot depends on seed, slot and n alone. So tighter bounds hold
-for some policies, all of which accept at most 999 tasks in each slot (999 x slots in all is no further limit):
-
-- ``most_accepts``: policies that accept at most K tasks in all. With a price m for a unit of work and a price a for an
-  accept, weak duality gives, for any prices::
-
-    m x capacity + a x K
-        + sum over slots of max over p of (sum over its first p offers of max(0, reward - m x work) - a x p)
-
-- ``most_unfinished``: policies that complete all tasks that they accept but at most U (the honest game: U = 0). What is
-  accepted in a slot is a prefix of its offers, and each of these is completed, or one of the U. With a price b for each
-  of the U::
-
-    m x capacity + b x U + sum over slots of max over p of (sum over its first p offers of max(-b, reward - m x work))
-
-The least over a search for the prices is taken; whatever is tried is a bound. Step 7 is left out there.
+The argument, to whose eight steps comments refer, is in docs/policies.md.
 """
 
 from __future__ import annotations
@@ -128,7 +79,7 @@ def upper_bound(
     most_unfinished: int | None = None,
     foresight: Foresight | None = None,
 ) -> Bound:
-    """Return what no policy exceeds in one episode, whatever it sees; the module says why.
+    """Return what no policy exceeds in one episode, whatever it sees; docs/policies.md says why.
 
     Args:
         config: The resolved configuration.

@@ -43,14 +43,6 @@ class Plan:
     interrupted: bool = False
 
 
-@attrs.frozen
-class PlanFacts:
-    """The episode that a plan is for."""
-
-    config_digest: str
-    seed: int
-
-
 def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
     """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
 
@@ -104,7 +96,8 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     except ValueError as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
         raise PlanError(msg) from None
-    facts = _facts(text)
+    head = itertools.takewhile(lambda line: line.startswith("#"), text.split("\n"))
+    facts = {name: value for name, _, value in (line[2:].partition(": ") for line in head)}
     try:
         return Plan(
             preset=facts["preset"],
@@ -117,18 +110,3 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     except (KeyError, ValueError) as error:
         msg = f"{path}: got no usable line for {error}, expected # name: value for each of {', '.join(_FACTS)}"
         raise PlanError(msg) from None
-
-
-def plan_facts(path: str | os.PathLike[str]) -> PlanFacts | None:
-    """Return which episode a list of turns says, at its head, that it is a plan for; None where it says nothing."""
-    try:
-        facts = _facts(read_text(Path(path)))
-        return PlanFacts(facts["config"], int(facts["seed"]))
-    except (OSError, KeyError, ValueError):  # whoever plays the list says what is wrong with it
-        return None
-
-
-def _facts(text: str) -> dict[str, str]:
-    """Return what the comments at the head of a list of turns, like ``# name: value``, say."""
-    head = itertools.takewhile(lambda line: line.startswith("#"), text.split("\n"))
-    return {name: value for name, _, value in (line[2:].partition(": ") for line in head)}

@@ -68,6 +68,8 @@ _ODD_WORLDS: Final[tuple[tuple[str, Any], ...]] = (
 )
 
 _NUISANCES: Final[tuple[str, ...]] = (
+    "market browse --limit 9999\n" * 20,  # the last answers have no room: {"cut": characters}
+    "company status\n" * 2_000,  # nor have all results: {"cut_results": number}
     "",
     "market browse --limit 2",
     "--help",
@@ -80,8 +82,6 @@ _NUISANCES: Final[tuple[str, ...]] = (
     "task accept --task-id Task-999999",
     "task inspect --task-id Task-2",
     'scratchpad write --content "[] {} null \\" \u202e"',
-    "market browse --limit 9999\n" * 60,  # the last answers have no room: {"cut": characters}
-    "company status\n" * 8_000,  # nor have all results: {"cut_results": number}
     "sim resume",
 )
 
@@ -261,7 +261,7 @@ def _check_among_others(make: Callable[[], Student], config: Config, seed: int) 
     student, stranger = make(), RandomPolicy()
     student.reset(policy_seed(seed), f"seed {seed}")
     stranger.reset(policy_seed(seed))
-    for number, nuisance in enumerate(_NUISANCES * 2, 1):
+    for number, nuisance in enumerate(_NUISANCES, 1):
         turn = student.act(observation, f"seed {seed}, turn {number} among turns of others")
         for each in (turn or "", stranger.act(observation), nuisance):
             observation = env.step(each)[0]

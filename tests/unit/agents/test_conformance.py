@@ -41,8 +41,6 @@ from ycbench_agents.testing.conformance import _ODD_WORLDS as ODD_WORLDS
 from ycbench_agents.testing.conformance import Student, play, with_other_hidden_fields
 from ycbench_env import State, YCBenchEnv, load_config, observe
 
-MIXTURE: Final = "ycbench_agents.scripted.mixture:MixturePolicy"
-
 
 class Steady:
     """Keeps the contract; the faulty policies below change one thing."""
@@ -84,28 +82,27 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
 )
 def test_named_policies_keep_the_contract(name: str) -> None:
     """Those left out need somebody to ask, or a list; they are below."""
-    check_policy(lambda: make_policy(name), seeds=(1,), max_turns=20)
-    check_sees_only_observations(lambda: make_policy(name), turns=(0, 8), variants=2)
+    check_policy(lambda: make_policy(name), seeds=(1,), max_turns=12)
+    check_sees_only_observations(lambda: make_policy(name), turns=(0, 6), variants=1)
 
 
 @pytest.mark.parametrize("name", PASSING)
 def test_other_policies_keep_the_contract(name: str) -> None:
-    report = check_policy(PASSING[name], max_turns=10)
+    report = check_policy(PASSING[name], max_turns=5)
     assert [episode.seed for episode in report.episodes] == [1, 2]
-    check_sees_only_observations(PASSING[name], turns=(0, 5), variants=2)
+    check_sees_only_observations(PASSING[name], turns=(0, 4), variants=1)
 
 
 def test_report_shows_how_episodes_went() -> None:
-    report = check_policy(RandomPolicy, seeds=(3,), config="reference")
-    trajectory = rollout(YCBenchEnv("reference"), RandomPolicy(), 3)
+    config = {"extends": "reference", "loop": {"max_turns": 12}}
+    report = check_policy(RandomPolicy, seeds=(3,), config=config)
+    trajectory = rollout(YCBenchEnv(config), RandomPolicy(), 3)
     (episode,) = report.episodes
     assert episode.final_funds_cents == trajectory.final_funds_cents
     assert episode.terminal_reason == trajectory.terminal_reason
     assert episode.turns == trajectory.turns
     assert episode.commands == sum(len(info["results"]) for info in trajectory.infos)
     assert (episode.refused, episode.invalid, episode.stopped) == (0, 0, None)
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        episode.turns = 3  # pyright: ignore[reportAttributeAccessIssue] -- wrong on purpose
 
 
 def test_refused_and_stopped_episodes_are_reported() -> None:
@@ -146,14 +143,6 @@ class DrawsUnseeded(Steady):
 
     def act(self, observation: Any) -> Any:
         return f"market browse --limit {self.rng.randint(1, 10**6)}"
-
-
-class CountsInItsClass(Steady):
-    count: ClassVar[list[int]] = [0]
-
-    def act(self, observation: Any) -> Any:
-        self.count[0] += 1
-        return f"market browse --limit {self.count[0]}"
 
 
 class NeverForgets(Steady):
@@ -197,14 +186,6 @@ class Chats(Steady):
 class RefusesASeed(Steady):
     def reset(self, seed: int) -> None:
         np.array(seed, np.int32)
-
-
-class NeedsAMarket(Steady):
-    def act(self, observation: Any) -> Any:
-        for result in json.loads(observation["results"]):
-            if result.get("command") == "market browse --limit 1" and "tasks" in result["output"]:
-                return f"task inspect --task-id {result['output']['tasks'][0]['task_id']}"
-        return "market browse --limit 1"
 
 
 class NeedsStaff(Steady):
@@ -259,19 +240,12 @@ class HoldsAStateInAFunction(Steady):
         self.look = lambda: state
 
 
-class Rebels(Steady):
-    def reset(self, seed: int) -> None:
-        msg = "no\nmore"
-        raise RuntimeError(msg)
-
-
 ONE: Final = Steady()
 FAULTY: Final[list[tuple[Any, str]]] = [
     (Draws, r"seed 1, turn 1: act changed random, which .* a generator of the policy's own, made in reset"),
     (DrawsFromNumpy, r"reset\(0\) changed numpy\.random"),
     (SetsAVariable, r"act changed os\.environ"),
     (DrawsUnseeded, r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations"),
-    (CountsInItsClass, r"to the same observations a fresh policy says"),
     (
         NeverForgets,
         r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before it was .*limit 11'",
@@ -282,10 +256,8 @@ FAULTY: Final[list[tuple[Any, str]]] = [
     (SaysANumber, r"act returned \w+ that holds int, expected a text"),
     (Chats, r"'I think I should browse the market' is no command: .*docs/commands\.md"),
     (RefusesASeed, r"reset\(1099511627776\) raised OverflowError.*any non-negative integer"),
-    (Rebels, r"reset\(0\) raised RuntimeError.*no.*more.*;"),
-    (NeedsAMarket, r"a world with an empty market, turn 2: act raised IndexError.*A policy must cope with"),
     (NeedsStaff, r"a world with no employees, turn 1: act raised ZeroDivisionError"),
-    (NeedsItsOwnAnswers, r"seed 1, turn 2 among turns of others: act raised LookupError"),
+    (NeedsItsOwnAnswers, r"in the middle of an episode, after .*: act raised LookupError"),
     (NeedsWholeAnswers, r"(among turns of others|in the middle of an episode).*: act raised (AssertionError|KeyError)"),
     (NeedsTheFirstTurn, r"asked for the first time in the middle of an episode, after .*: act raised AssertionError"),
     (CannotStandTheEnd, r"a world with no employees, turn 13: act raised AssertionError"),
@@ -465,16 +437,11 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "policies_of_mine"
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters"),
-    [
-        pytest.param("random", {}, marks=pytest.mark.slow),
-        (MIXTURE, {"policy": "expert", "other": "random", "epsilon": 0.5}),
-    ],
-)
-def test_policies_play_alike_in_every_process(name: str, parameters: dict[str, Any]) -> None:
+@pytest.mark.slow
+def test_policies_play_alike_in_every_process() -> None:
+    parameters = {"policy": "expert", "other": "random", "epsilon": 0.5}
     check_policy_in_processes(
-        name, parameters=parameters, config="reference", seeds=(1,), max_turns=25, hash_seeds=(0, 1)
+        "mixture", parameters=parameters, config="reference", seeds=(1,), max_turns=25, hash_seeds=(0, 1)
     )
 
 
@@ -488,7 +455,6 @@ def test_processes_find_a_users_policy_that_prints(module: str) -> None:
         ("Unsorted", r"Unsorted, seed 1, turn 1: 'task inspect .*' with PYTHONHASHSEED=0, .* with 1; sort a set"),
         ("Local", r"Local, seed 1, turn 1: 'market browse"),
         ("Silent", r"a process with PYTHONHASHSEED=0 failed:\n(.|\n)*act returned NoneType"),
-        ("Missing", r"failed:\n(.|\n)*policies_of_mine has no Missing"),
     ],
 )
 def test_policy_that_differs_between_processes_is_found(module: str, name: str, message: str) -> None:
@@ -527,7 +493,7 @@ class PeeksLater(Peeks):
 @pytest.mark.parametrize(("make", "count"), [(Peeks, 0), (PeeksLater, 5)])
 def test_policy_that_looks_at_the_environment_is_found(make: Any, count: int) -> None:
     with pytest.raises(PolicyConformanceError, match=f"seed 1, after {count} turns: .* differs in hidden figures only"):
-        check_sees_only_observations(make, variants=6)
+        check_sees_only_observations(make, turns=(count,), variants=6)
 
 
 def test_changed_worlds_look_the_same() -> None:
@@ -554,7 +520,7 @@ def test_hidden_rates_are_changed() -> None:
     other = with_other_hidden_fields(state, random.Random(1))  # noqa: S311 -- a simulation, not a secret
     assert str(observe(other)) == str(observe(state))
     assert [each.rates_e4 for each in other.employees] != [each.rates_e4 for each in state.employees]
-    check_sees_only_observations(Steady, config="classic-easy", turns=(0, 2))
+    check_sees_only_observations(Steady, config="classic-easy", turns=(2,), variants=1)
 
 
 # ---- the commands of the world that it plays in

@@ -1,10 +1,9 @@
 """The planner's search: what it finds, what it promises, and when it stops."""
 
-# ruff: noqa: S311 -- searches are drawn, not secrets
+
 
 from __future__ import annotations
 
-import random
 from typing import Final
 
 import attrs
@@ -13,7 +12,7 @@ import pytest
 from ycbench_agents.planner import Plan, Progress, plan, replay_plan, search, upper_bound
 from ycbench_agents.planner.foresight import Foresight
 from ycbench_agents.planner.rollout import Course, Game, roll_out
-from ycbench_agents.planner.search import drawn_weights, first_weights, mutated
+from ycbench_agents.planner.search import first_weights
 from ycbench_env import Config, YCBenchEnv, initial_state, load_config
 from ycbench_env.testing import tiny_config
 
@@ -29,11 +28,10 @@ def game(config: Config, seed: int = 1, most_passes: int = 500) -> Game:
     return Game(start, Foresight(start), most_passes)
 
 
-@pytest.mark.parametrize("preset", ["reference"])
-@pytest.mark.parametrize("limit", [0, 8])
-def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit: int) -> None:
-    config = small(preset, max_open_tasks=limit, num_market_tasks=60)
-    found = plan(config, 2, budget_rollouts=3, most_passes=300)
+@pytest.mark.parametrize(("limit", "listed"), [(0, 40), (8, 60)])
+def test_a_plan_replays_through_the_environment_to_its_score(limit: int, listed: int) -> None:
+    config = small("reference", max_open_tasks=limit, num_market_tasks=listed)
+    found = plan(config, 2, budget_rollouts=1, most_passes=200)
     env = YCBenchEnv(config)
     env.reset(seed=2)
     terminated = False
@@ -47,7 +45,7 @@ def test_a_plan_replays_through_the_environment_to_its_score(preset: str, limit:
 
 def test_the_tiny_world_is_solved_to_within_one_task() -> None:
     config = tiny_config()
-    found = plan(config, 1, budget_rollouts=12)
+    found = plan(config, 1, budget_rollouts=6)
     bound = upper_bound(config, 1)
     assert 0 <= bound.cents - found.final_funds_cents < 2 * 1_000_000
 
@@ -72,7 +70,7 @@ def test_more_rollouts_never_make_a_worse_plan() -> None:
 def test_budget_of_seconds_follows_the_given_clock() -> None:
     seen: list[Progress] = []
     ticks = iter(range(1000))
-    plan(small(), 1, budget_seconds=3.0, most_passes=100, clock=lambda: float(next(ticks)), on_progress=seen.append)
+    plan(small(num_market_tasks=3), 1, budget_seconds=3.0, most_passes=20, clock=lambda: float(next(ticks)), on_progress=seen.append)
     assert [(so_far.rollouts, so_far.seconds) for so_far in seen] == [(1, 1.0), (2, 2.0), (3, 3.0)]
 
 
@@ -82,7 +80,7 @@ def test_ctrl_c_keeps_the_best_plan_so_far() -> None:
             raise KeyboardInterrupt
 
     config = small()
-    found = plan(config, 1, budget_seconds=1e9, most_passes=100, on_progress=stop)
+    found = plan(config, 1, budget_seconds=1e9, most_passes=20, on_progress=stop)
     assert found.interrupted
     assert replay_plan(config, found) == found.final_funds_cents
 
@@ -97,7 +95,7 @@ def test_ctrl_c_while_the_plan_is_checked_loses_nothing(monkeypatch: pytest.Monk
         return replay_plan(config, found)
 
     monkeypatch.setattr(search, "replay_plan", interrupted_once)
-    found = plan(small(), 1, budget_rollouts=2, most_passes=100)
+    found = plan(small(), 1, budget_rollouts=1, most_passes=20)
     assert found.interrupted
     assert len(calls) == 2  # it is checked all the same
 
@@ -117,16 +115,11 @@ def test_a_budget_that_allows_nothing_is_refused(budgets: dict[str, float], name
         plan(small(), 1, **budgets)  # pyright: ignore[reportArgumentType] -- on purpose
 
 
-def test_dependent_slots_are_refused() -> None:
-    with pytest.raises(ValueError, match="replacement_numbering"):
-        plan(small(replacement_numbering="episode"), 1, budget_rollouts=1)
-
-
 def test_no_more_offers_are_passed_by_than_allowed() -> None:
     weights = attrs.evolve(first_weights(initial_state(small(), 1))[0], pass_price=1.0)
-    passed = [roll_out(game(small(), most_passes=most), weights, 0).passed for most in (0, 40, 400)]
+    passed = [roll_out(game(small(), most_passes=most), weights, 0).passed for most in (0, 40, 200)]
     assert passed[0] == 0
-    assert 0 < passed[1] <= 40 < passed[2] <= 400
+    assert 0 < passed[1] <= 40 < passed[2] <= 200
 
 
 def test_a_limit_on_open_tasks_is_kept_by_cancelling() -> None:
@@ -162,64 +155,42 @@ def test_equal_weights_from_any_cut_end_alike() -> None:
     shared = game(small())
     weights = first_weights(shared.start)[0]
     base = roll_out(shared, weights, 0)
-    for cut in (0, 1, len(base.marks) // 2, len(base.marks) - 1):
+    for cut in (1, len(base.marks) // 2, len(base.marks) - 1):
         assert roll_out(shared, weights, 0, base, cut).turns == base.turns
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        small(num_employees=0),
-        small(num_market_tasks=0),
-        small(num_clients=1, loyalty_rat_fraction=1.0),
-        small(initial_funds_cents=0),
-        small(trust_work_reduction_max=1.0, trust_build_rate=0.1),
-        small(adversarial_inflation_passes=2),
-        load_config("default", overrides={"loop": {"max_turns": 7}, "world": SMALL}, environ={}),
-        load_config("default", overrides={"loop": {"auto_advance_after_turns": 1}, "world": SMALL}, environ={}),
-        load_config("default", overrides={"loop": {"auto_advance_after_turns": 0}, "world": SMALL}, environ={}),
-        small(task_progress_milestones=[0.25, 0.5], dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.9}}),
-    ],
-    ids=[
-        "nobody",
-        "no market",
-        "adversary",
-        "penniless",
-        "no work left",
-        "inflated twice",
-        "few turns",
-        "quick",
-        "no forced advance",
-        "many domains",
-    ],
-)
+STRANGE: Final = {
+    "nobody": small(num_employees=0),
+    "no market": small(num_market_tasks=0),
+    "adversary": small(num_clients=1, loyalty_rat_fraction=1.0),
+    "penniless": small(initial_funds_cents=0),
+    "no work left": small(trust_work_reduction_max=1.0, trust_build_rate=0.1, num_market_tasks=3),
+    "inflated twice": small(adversarial_inflation_passes=2),
+    "few turns": load_config("default", overrides={"loop": {"max_turns": 7}, "world": SMALL}, environ={}),
+    "quick": load_config("default", overrides={"loop": {"auto_advance_after_turns": 1}, "world": SMALL}, environ={}),
+    "unforced": load_config("default", overrides={"loop": {"auto_advance_after_turns": 0}, "world": SMALL}, environ={}),
+    "many domains": small(
+        task_progress_milestones=[0.25, 0.5], dist={"domain_count": {"type": "uniform", "low": 1, "high": 4.9}}
+    ),
+}
+
+
+@pytest.mark.parametrize("config", STRANGE.values(), ids=STRANGE.keys())
 def test_strange_worlds_are_planned_too(config: Config) -> None:
-    found = plan(config, 1, budget_rollouts=2, most_passes=40)
-    assert isinstance(found, Plan)
+    found = plan(config, 1, budget_rollouts=1, most_passes=20)
     assert upper_bound(config, 1).cents >= found.final_funds_cents
-
-
-@pytest.mark.slow
-def test_drawn_and_mutated_weights_replay() -> None:
-    config, rng = small(max_open_tasks=5), random.Random(9)
-    shared = game(config)
-    weights = drawn_weights(shared.start, rng)
-    for number in range(5):
-        weights = mutated(weights, rng) if number % 3 else drawn_weights(shared.start, rng)
-        course = roll_out(shared, weights, number)
-        assert _funds(config, course) == course.funds_cents
 
 
 def test_honest_plan_dispatches_all_it_accepts() -> None:
     """Where a slot is refilled at dispatch, the same commands bring the same funds."""
-    usual, strict = small(num_market_tasks=60), small(num_market_tasks=60, refill_at="dispatch")
-    found = plan(usual, 1, budget_rollouts=3, most_passes=0)
+    usual, strict = (small(num_market_tasks=60, **world) for world in ({}, {"refill_at": "dispatch"}))
+    found = plan(usual, 1, budget_rollouts=1, most_passes=0)
     commands = "\n".join(found.turns)
     assert 0 < commands.count("task accept") == commands.count("task dispatch")
-    assert plan(strict, 1, budget_rollouts=3).turns == found.turns
+    assert plan(strict, 1, budget_rollouts=1).turns == found.turns
     assert replay_plan(strict, attrs.evolve(found, config_digest=strict.digest())) == found.final_funds_cents
 
 
 def test_honest_plan_cancels_nothing_under_a_limit() -> None:
-    commands = "\n".join(plan(small(max_open_tasks=3, num_market_tasks=40), 1, budget_rollouts=4, most_passes=0).turns)
+    commands = "\n".join(plan(small(max_open_tasks=3), 1, budget_rollouts=2, most_passes=0).turns)
     assert "task cancel" not in commands
