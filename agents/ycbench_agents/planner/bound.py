@@ -48,27 +48,16 @@ class BoundError(ValueError):
 
 @attrs.frozen
 class Bound:
-    """What no policy exceeds, with its parts; amounts in cents.
+    """What no policy exceeds, with its parts."""
 
-    Args:
-        cents: The bound on final funds.
-        initial_cents: Funds at the start.
-        payroll_cents: What all payrolls take at least.
-        gain_cents: What rewards, less raises, can bring at most.
-        capacity_units: Work that can be done at most.
-        hours: Hours that can count at most.
-        most_accepts: Accepts that the policies in question may make, None for any number.
-        most_unfinished: Accepted tasks that they may leave uncompleted, None for any number.
-    """
-
-    cents: int
-    initial_cents: int
-    payroll_cents: int
-    gain_cents: int
-    capacity_units: float
-    hours: float
-    most_accepts: int | None = None
-    most_unfinished: int | None = None
+    cents: int  # the bound on final funds
+    initial_cents: int  # funds at the start
+    payroll_cents: int  # what all payrolls take at least
+    gain_cents: int  # what rewards, less raises, can bring at most
+    capacity_units: float  # work that can be done at most
+    hours: float  # hours that can count at most
+    most_accepts: int | None = None  # of the policies in question, None for any number
+    most_unfinished: int | None = None  # accepted tasks that they may leave uncompleted, None for any number
 
 
 def upper_bound(

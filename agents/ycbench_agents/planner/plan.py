@@ -24,23 +24,14 @@ class PlanError(ValueError):
 
 @attrs.frozen
 class Plan:
-    """What to say in each turn of one episode, found by somebody who saw all of it. Privileged.
+    """What to say in each turn of one episode, found by somebody who saw all of it. Privileged."""
 
-    Args:
-        preset: Name of the configuration.
-        config_digest: Digest of the configuration.
-        seed: Run seed of the episode.
-        turns: One text a turn, a command a line; an empty text lets a turn pass.
-        final_funds_cents: Funds to which it replays.
-        interrupted: Whether Ctrl-C ended the search for it.
-    """
-
-    preset: str
+    preset: str  # name of the configuration
     config_digest: str
-    seed: int
-    turns: tuple[str, ...]
-    final_funds_cents: int
-    interrupted: bool = False
+    seed: int  # of the run
+    turns: tuple[str, ...]  # a command a line; an empty text lets a turn pass
+    final_funds_cents: int  # to which it replays
+    interrupted: bool = False  # whether Ctrl-C ended the search for it
 
 
 def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:

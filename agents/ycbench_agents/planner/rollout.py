@@ -72,50 +72,27 @@ class Course:
 
 @attrs.frozen
 class Weights:
-    """How a rollout values what it could do next.
+    """How a rollout values what it could do next. Worths besides the reward are in shares of it."""
 
-    Args:
-        homes: Domain in which each employee works.
-        clients: Factor of what each client's tasks are worth; 0 leaves it alone.
-        roam: Factor of what offers in other domains than a team's own are worth; 0 leaves them alone.
-        pass_price: What passing an offer by costs, in cents, so that passes go where they bring most.
-        reach: How many offers of a slot are looked through.
-        growing_team: Size of a team that still learns.
-        grown_team: Size of a team that has learnt.
-        grown: Share of the highest rate from which on a team has learnt.
-        join_hours: Hours before the end of a task at which others join it to learn from its success; 0 never.
-        boost: Worth of a usual skill boost to a team that knows nothing yet, in shares of the reward.
-        trust: Worth of a success with a client that has no trust yet, in shares of the reward.
-        prestige: Worth of one level of prestige, in shares of the reward, up to the level that all offers require.
-        cancel_price: What it costs to cancel with a client whose trust that lowers, in cents; where cancelling is the
-            only way to pass an offer by.
-        keep: Reward for a unit of work, in cents, below which an offer is cleared away where that can be done; 0 never.
-        keep_from: Share of the episode after which such clearing begins.
-        few: Offers of a client that must be poor before its trust is spent on clearing them away.
-        rest: Decisions for which a client is left in peace after its offers were cleared away.
-        noise: Spread of a random factor on every value.
-        noisy_choices: Number of choices for which there is such noise; later ones have none.
-    """
-
-    homes: tuple[int, ...]
-    clients: tuple[float, ...]
-    roam: float = 0.0
-    pass_price: float = 3_000.0
-    reach: int = 150
-    growing_team: int = 4
-    grown_team: int = 1
-    grown: float = 0.9
-    join_hours: float = 4.0
-    boost: float = 2.0
-    trust: float = 0.5
-    prestige: float = 1.0
-    cancel_price: float = 10_000_000.0
-    keep: float = 1_000.0
-    keep_from: float = 0.4
-    few: int = 10
-    rest: int = 12
-    noise: float = 0.0
-    noisy_choices: int = 10**6
+    homes: tuple[int, ...]  # domain in which each employee works
+    clients: tuple[float, ...]  # factor of what each client's tasks are worth; 0 leaves it alone
+    roam: float = 0.0  # factor of offers in other domains than a team's own; 0 leaves them alone
+    pass_price: float = 3_000.0  # cents that passing an offer by costs, so that passes go where they bring most
+    reach: int = 150  # offers of a slot that are looked through
+    growing_team: int = 4  # size of a team that still learns
+    grown_team: int = 1  # size of a team that has learnt
+    grown: float = 0.9  # share of the highest rate from which on a team has learnt
+    join_hours: float = 4.0  # before the end of a task, at which others join it to learn from its success; 0 never
+    boost: float = 2.0  # worth of a usual skill boost to a team that knows nothing yet
+    trust: float = 0.5  # worth of a success with a client that has no trust yet
+    prestige: float = 1.0  # worth of one level of prestige, up to the level that all offers require
+    cancel_price: float = 10_000_000.0  # cents that it costs to pass an offer by where that lowers a client's trust
+    keep: float = 1_000.0  # cents for a unit of work, below which an offer is cleared away if it can be; 0 never
+    keep_from: float = 0.4  # share of the episode after which such clearing begins
+    few: int = 10  # offers of a client that must be poor before its trust is spent on clearing them away
+    rest: int = 12  # decisions for which a client is left in peace after that
+    noise: float = 0.0  # spread of a random factor on every value
+    noisy_choices: int = 10**6  # number of choices for which there is such noise
 
 
 @attrs.frozen

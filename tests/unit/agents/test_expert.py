@@ -60,16 +60,17 @@ def test_expert_earns_what_a_strong_player_earns(preset: str, least_cents: int) 
 
 
 def test_hardly_a_task_fails_and_no_command_is_refused() -> None:
-    trajectory, _ = played("reference", 2)
+    trajectory, world = played("reference", 2)
+    assert trajectory.final_funds_cents == 430_507_893
+    assert [task for task in world.get_state().tasks if task.status == "active"] == []  # nor one after the horizon
     outcomes = Counter(event["success"] for event in completions(trajectory))
     assert outcomes[True] > 200
     assert outcomes[False] <= 0.02 * outcomes[True]
     assert [result for info in trajectory.infos for result in info["results"] if not result["ok"]] == []
 
 
-@pytest.mark.parametrize("preset", ["reference"])
-def test_expert_works_on_all_but_its_probes(preset: str) -> None:
-    trajectory, world = played(preset, 2)
+def test_expert_works_on_all_but_its_probes() -> None:
+    trajectory, world = played("reference", 2)
     accepted = Counter(answer["task_id"] for answer in answered(trajectory, "task accept"))
     begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}
     idle = [task for task in world.get_state().tasks if task.task_id in accepted.keys() - begun]
@@ -96,7 +97,7 @@ def test_work_raised_to_the_least_amount_shows_no_adversary() -> None:
         assert rollout(env, make_policy(name), 3).final_funds_cents > 2 * 10**8
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(data=st.data(), seed=st.integers(0, 9))
 def test_first_turns_depend_on_nothing_hidden(data: st.DataObject, seed: int) -> None:
     env = YCBenchEnv()
@@ -165,19 +166,10 @@ def test_turns_of_others_do_no_lasting_harm(nuisance: str) -> None:
     assert int(observation["funds_cents"]) > 100_000_000
 
 
-def test_nothing_begun_ends_after_the_horizon() -> None:
-    _, world = played("reference", 2)
-    unfinished = [task for task in world.get_state().tasks if task.status == "active"]
-    assert unfinished == []
-
-
 def test_weights_are_given_by_name() -> None:
-    env = YCBenchEnv()
-    some = make_policy("expert", weights={"skill": 0})
-    assert (
-        rollout(env, some, 1, max_turns=40).actions
-        == rollout(env, ExpertPolicy(Weights(skill=0.0)), 1, max_turns=40).actions
-    )
+    policies = make_policy("expert", weights={"skill": 0}), ExpertPolicy(Weights(skill=0.0))
+    one, other = (rollout(YCBenchEnv(), policy, 1, max_turns=20).actions for policy in policies)
+    assert one == other
 
 
 @pytest.mark.parametrize(

@@ -82,18 +82,15 @@ def test_published_bot_differs_in_two_settings() -> None:
     assert funds == [played("published-bot", seed).funds_cents for seed in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", FINAL_FUNDS)
-def test_final_funds_on_reference(name: str, seed: int) -> None:
-    assert _funds(name, "reference", seed) == REFERENCE[name][seed - 1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", FINAL_FUNDS)
-def test_final_funds_on_default(name: str, seed: int) -> None:
-    assert _funds(name, "default", seed) == FINAL_FUNDS[name][seed - 1]
-
-
-def _funds(name: str, preset: str, seed: int) -> int:
-    return rollout(YCBenchEnv(preset), make_policy(name), seed).final_funds_cents
+@pytest.mark.parametrize(
+    ("preset", "seed"),
+    [
+        ("reference", 1),
+        *[pytest.param("reference", seed, marks=pytest.mark.slow) for seed in (2, 3)],
+        *[pytest.param("default", seed, marks=pytest.mark.slow) for seed in (1, 2, 3)],
+    ],
+)
+def test_final_funds_are_pinned(name: str, preset: str, seed: int) -> None:
+    expected = (REFERENCE if preset == "reference" else FINAL_FUNDS)[name][seed - 1]
+    assert rollout(YCBenchEnv(preset), make_policy(name), seed).final_funds_cents == expected

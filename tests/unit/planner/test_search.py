@@ -1,7 +1,5 @@
 """The planner's search: what it finds, what it promises, and when it stops."""
 
-
-
 from __future__ import annotations
 
 from typing import Final
@@ -70,7 +68,14 @@ def test_more_rollouts_never_make_a_worse_plan() -> None:
 def test_budget_of_seconds_follows_the_given_clock() -> None:
     seen: list[Progress] = []
     ticks = iter(range(1000))
-    plan(small(num_market_tasks=3), 1, budget_seconds=3.0, most_passes=20, clock=lambda: float(next(ticks)), on_progress=seen.append)
+    plan(
+        small(num_market_tasks=3),
+        1,
+        budget_seconds=3.0,
+        most_passes=20,
+        clock=lambda: float(next(ticks)),
+        on_progress=seen.append,
+    )
     assert [(so_far.rollouts, so_far.seconds) for so_far in seen] == [(1, 1.0), (2, 2.0), (3, 3.0)]
 
 
