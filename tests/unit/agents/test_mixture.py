@@ -56,7 +56,7 @@ def year(policy: Any, seed: int = 1, config: Any = "default") -> Any:
     return rollout(YCBenchEnv(config), policy, seed)
 
 
-@pytest.mark.parametrize(("epsilon", "name"), [(0, "greedy"), (1, "random"), (0.0, "greedy"), (1.0, "random")])
+@pytest.mark.parametrize(("epsilon", "name"), [(0, "greedy"), (1.0, "random")])
 def test_epsilon_0_and_1_play_one_policy(epsilon: float, name: str) -> None:
     mixture = year(MixturePolicy("greedy", "random", epsilon), 2)
     assert mixture.actions == year(make_policy(name), 2).actions
@@ -68,16 +68,10 @@ def test_epsilon_is_the_share_of_the_others_turns() -> None:
     assert len(set(counts)) > 1
 
 
-def test_draws_follow_from_the_seed() -> None:
-    policy = mixed(0.5)
-    first = said(policy, 7)
-    assert said(policy, 8) != first
-    assert said(policy, 7) == first == said(mixed(0.5), 7)
-
-
 def test_turns_of_the_other_stay_so_at_greater_epsilon() -> None:
     less, more = said(mixed(0.1), 3), said(mixed(0.3), 3)
     assert "b" in less
+    assert said(mixed(0.1), 4) != less == said(mixed(0.1), 3)
     assert less != more
     assert all(turn == "b" for turn, rarer in zip(more, less, strict=True) if rarer == "b")
 
@@ -98,29 +92,12 @@ def test_nested_mixtures_draw_independently() -> None:
     assert abs(after_a_turn_of_the_inner.count("c") / len(after_a_turn_of_the_inner) - 0.5) < 0.1
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("epsilon", [0.5])
 @pytest.mark.parametrize("names", [("random", "random"), (MIXTURE, "random"), ("random", REPLAY)])
-def test_mixtures_play_whole_years(seed: int, epsilon: float, names: tuple[str, str]) -> None:
-    config = {"world": {"initial_funds_cents": 10**9, "task_progress_milestones": [0.5]}, "loop": {"max_turns": 1000}}
-    trajectory = year(MixturePolicy(*names, epsilon, PARAMETERS.get(names[0]), PARAMETERS.get(names[1])), seed, config)
+def test_mixtures_play_whole_years(names: tuple[str, str]) -> None:
+    config = {"world": {"initial_funds_cents": 10**9, "task_progress_milestones": [0.5]}, "loop": {"max_turns": 300}}
+    trajectory = year(MixturePolicy(*names, 0.5, PARAMETERS.get(names[0]), PARAMETERS.get(names[1])), 1, config)
     assert trajectory.terminal_reason is not None
     assert sum(info["invalid_commands"] for info in trajectory.infos) <= 1
-
-
-def test_random_copes_with_turns_of_others() -> None:
-    policy = RandomPolicy()
-    env = YCBenchEnv()
-    observation, _ = env.reset(seed=1)
-    policy.act(observation)
-    strange = env.step(
-        "task accept --task-id Task-8\ntask assign --task-id Task-8 --employees Emp_1,Emp_2,Emp_3\n"
-        "task dispatch --task-id Task-8\nmarket browse --limit x\nmarket browse --help"
-    )[0]
-    assert policy.act(strange)
-    steps = (env.step("sim resume")[0] for _ in range(40))
-    done = next(seen for seen in steps if "task_completed" in seen["events"])
-    assert policy.act(done)
 
 
 def test_inner_policies_are_made_by_name() -> None:

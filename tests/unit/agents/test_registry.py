@@ -42,9 +42,6 @@ class Mute:
     def act(self):
         return ""
 
-class Deaf:
-    act = reset = None
-
 def waiting(patience: int = 3):
     return Waiting(patience=patience)
 
@@ -74,19 +71,12 @@ def test_keyword_parameters_are_passed() -> None:
     assert vars(make_policy("mine_of_a_test:Waiting", depth=2))["others"] == {"depth": 2}
 
 
-def test_class_in_a_package_is_found() -> None:
-    assert type(make_policy("ycbench_agents.scripted.greedy:GreedyPolicy")) is type(make_policy("greedy"))
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("gredy", f"expected {', '.join(policy_names())}, or module:Class of your own; did you mean 'greedy'?"),
         ("mine_of_a_test:", "expected module:Class, like my_policies:Careful"),
-        (":Waiting", "expected module:Class, like my_policies:Careful"),
         ("a b:C", "expected module:Class, like my_policies:Careful"),
-        ("mine_of_a_test:Waiting:x", "expected module:Class, like my_policies:Careful"),
-        (".mine:C", "expected module:Class, like my_policies:Careful"),
         ("mine.py:Waiting", "did you mean 'mine:Waiting'?"),
         ("policies/mine.py:Waiting", "expected module:Class, like my_policies:Careful"),
         ("nowhere_of_a_test:C", "there is no module nowhere_of_a_test; expected one that Python can import"),
@@ -94,13 +84,11 @@ def test_class_in_a_package_is_found() -> None:
         ("broken_of_a_test:C", "importing broken_of_a_test failed: ModuleNotFoundError: No module named 'nothing"),
         ("loud_of_a_test:C", "importing loud_of_a_test failed: RuntimeError: no luck"),
         ("mine_of_a_test:Wating", "mine_of_a_test has no Wating; did you mean Waiting?"),
-        ("mine_of_a_test:Q", "mine_of_a_test has no Q; it has Waiting, Careful, Games, Mute, Deaf, waiting"),
-        ("mine_of_a_test:Games.Go", "mine_of_a_test has no Games.Go"),
+        ("mine_of_a_test:Q", "mine_of_a_test has no Q; it has Waiting, Careful, Games, Mute, waiting"),
         ("mine_of_a_test:number", "got int, expected a class or a function that makes a policy"),
         ("mine_of_a_test:Careful", "missing a required argument: 'caution'; its parameters: caution"),
         ("mine_of_a_test:Games", "a Games has no reset(seed) and act(observation), which a policy needs"),
         ("builtins:dict", "a dict has no reset(seed) and act(observation), which a policy needs"),
-        ("mine_of_a_test:Deaf", "a Deaf has no reset(seed) and act(observation), which a policy needs"),
         ("mine_of_a_test:Mute", "a Mute has no act(observation), which a policy needs"),
     ],
 )

@@ -53,14 +53,6 @@ def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
         assert read_turns(write_turns(turns)) == turns
 
 
-def test_turns_that_lines_cannot_hold_are_written_as_json() -> None:
-    turns = ["market browse --limit 3\ntask accept --task-id Task-8", "", "---", "it's", 'write --content "a\n\nb"']
-    assert write_turns(turns, ["A plan.\nSecond line"]) == (
-        "# A plan.\n# Second line\nmarket browse --limit 3\ntask accept --task-id Task-8\n---\n\n---\n"
-        '\\"---"\n---\nit\'s\n---\nwrite --content "a\n\nb"\n'
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "turns"),
     [
@@ -118,12 +110,11 @@ def played(policy: Any, seed: int = 1, max_turns: int | None = None) -> Any:
     return rollout(YCBenchEnv(), policy, seed, max_turns=max_turns)
 
 
-@pytest.mark.parametrize("name", ["greedy", "random"])
-def test_year_is_played_again_from_its_file(tmp_path: Path, name: str) -> None:
-    first = played(make_policy(name))
+def test_year_is_played_again_from_its_file(tmp_path: Path) -> None:
+    first = played(make_policy("random"))
     file = tmp_path / "plan.txt"
     file.write_text(write_turns([str(turn) for turn in first.actions]), encoding="utf-8")
-    again = played(make_policy("ycbench_agents.scripted.replay:ReplayPolicy", path=str(file)))
+    again = played(make_policy("replay", path=str(file)))
     assert again.actions == first.actions
     assert str(again.observations) == str(first.observations)
 
@@ -142,8 +133,8 @@ def test_packed_file_is_read_and_a_damaged_one_refused(tmp_path: Path) -> None:
             ReplayPolicy(path=damaged)
 
 
-def test_packed_file_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
-    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"\n" * 10**8))
+def test_packed_file_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"\n" * 17_000_000))
     with pytest.raises(ValueError, match=r"bomb\.gz: holds more than 16,000,000 bytes unpacked"):
         ReplayPolicy(path=tmp_path / "bomb.gz")
 
@@ -198,20 +189,14 @@ def test_then_stop_stops_after_the_list() -> None:
 
 
 def test_reset_begins_anew_and_a_copy_goes_on() -> None:
-    policy: Any = ReplayPolicy(turns=["a", "b"])
+    turns = ["a", "b"]
+    policy: Any = ReplayPolicy(turns=turns)
+    turns.clear()
     policy.reset(1)
     assert policy.act({}) == "a"
     copy = pickle.loads(pickle.dumps(policy))  # noqa: S301 -- made here
     policy.reset(1)
     assert (policy.act({}), copy.act({})) == ("a", "b")
-
-
-def test_turns_are_copied() -> None:
-    turns: list[Any] = [["a"]]
-    policy: Any = ReplayPolicy(turns=turns)
-    turns[0].append("b")
-    turns.clear()
-    assert policy.act({}) == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -227,6 +212,7 @@ def test_turns_are_copied() -> None:
         ({"path": 5}, "path: got 5, expected a file of turns"),
         ({"path": ""}, "path: got '', expected a file"),
         ({"path": "no/such/file"}, "No such file or directory; expected a file of turns"),
+        ({"path": os.curdir}, r"turns\.jsonl: .*No such file.* expected a file of turns, or the folder"),
         ({"path": "a\0b"}, "null"),
     ],
 )
@@ -249,11 +235,6 @@ def test_bad_file_is_refused(tmp_path: Path, name: str, content: bytes, message:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         ReplayPolicy(tmp_path / name)
-
-
-def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"turns\.jsonl: .*No such file.* expected a file of turns, or the folder"):
-        ReplayPolicy(tmp_path)
 
 
 def test_example_of_the_docstring_is_read_as_it_says() -> None:

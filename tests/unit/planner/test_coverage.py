@@ -10,11 +10,10 @@ from ycbench_agents.planner.foresight import uncovered
 from ycbench_env import load_config
 
 
-@pytest.mark.parametrize("preset", ["default", "reference"])
+@pytest.mark.parametrize("preset", ["default", "reference", "honest"])
 def test_the_usual_presets_are_covered(preset: str) -> None:
     config = load_config(preset, environ={})
-    assert uncovered("bound", config) is None
-    assert uncovered("planner", config) is None
+    assert uncovered("bound", config) is uncovered("planner", config) is None
 
 
 @pytest.mark.parametrize(
@@ -49,6 +48,8 @@ def test_classic_presets_are_refused_with_all_reasons() -> None:
         BoundError, match=r"bound: it does not know the rules of 'classic-hard': got world.num_clients = 0"
     ):
         upper_bound(config, 1)
+    with pytest.raises(BoundError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
+        upper_bound(load_config("default", overrides={"world": {"skill_rate_max": "none"}}, environ={}), 1)
     with pytest.raises(PlanError, match=r"planner: .*deadline_basis = sum.*world.deadline_basis=largest"):
         plan(config, 1, budget_rollouts=1)
 
@@ -59,9 +60,3 @@ def test_hidden_rates_and_uncapped_teams_are_covered() -> None:
     config = load_config("default", overrides={"world": open_ended}, environ={})
     assert upper_bound(config, 1).cents >= upper_bound(load_config("default", environ={}), 1).cents
     assert uncovered("planner", config) is None
-
-
-def test_rates_without_a_cap_have_no_bound_of_use() -> None:
-    config = load_config("default", overrides={"world": {"skill_rate_max": "none"}}, environ={})
-    with pytest.raises(BoundError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
-        upper_bound(config, 1)
