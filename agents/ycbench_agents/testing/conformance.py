@@ -189,7 +189,7 @@ def check_policy(
     _check_recall(make, seeds[0], episodes[0].observations)
     for name, odd in _ODD_WORLDS:
         other = load_config(odd, environ={})
-        _check_world(student(other), other, f"a world with {name}")
+        play(student(other), other, 1, _ODD_TURNS, place=f"a world with {name}", past_end=True)
     _check_among_others(student, world, seeds[0])
     return PolicyReport(tuple(played.report for played in episodes))
 
@@ -197,23 +197,32 @@ def check_policy(
 # ---- episodes
 
 
-def play(student: Student, config: Config, seed: int, max_turns: int | None = None) -> Played:
+def play(  # noqa: PLR0913 -- the last two are for odd worlds
+    student: Student,
+    config: Config,
+    seed: int,
+    max_turns: int | None = None,
+    *,
+    place: str | None = None,
+    past_end: bool = False,
+) -> Played:
     """Return an episode that a policy plays, without ever giving it a hold of the environment.
 
     Raises:
         PolicyConformanceError: The policy breaks the contract, or its episode does not end.
     """
+    place = place or f"seed {seed}"
     env = YCBenchEnv(config)
     observation, info = env.reset(seed=seed)
-    student.reset(policy_seed(seed), f"seed {seed}")
+    student.reset(policy_seed(seed), place)
     observations: list[Observation] = []
     turns: list[Turn] = []
     commands = refused = invalid = 0
     stopped: str | None = None
-    while info["terminal_reason"] is None and (max_turns is None or len(turns) < max_turns):
+    while (past_end or info["terminal_reason"] is None) and (max_turns is None or len(turns) < max_turns):
         if len(turns) == _MOST_TURNS:
-            _fail(f"seed {seed}: the episode did not end within {_MOST_TURNS} turns; let time pass, or give max_turns")
-        turn = student.act(observation, f"seed {seed}, turn {len(turns) + 1}")
+            _fail(f"{place}: the episode did not end within {_MOST_TURNS} turns; let time pass, or give max_turns")
+        turn = student.act(observation, f"{place}, turn {len(turns) + 1}")
         if turn is None:
             stopped = student.stopped
             break
@@ -237,21 +246,6 @@ def _check_again(student: Student, played: Played, who: str, remedy: str) -> Non
         turn = student.act(pickle.loads(pickle.dumps(observation)), f"{place}, {who}")  # noqa: S301 -- made here
         if turn is None or turn != before:
             _fail(f"{place}: to the same observations {who} says {_cut(turn)}, before it was {_cut(before)}; {remedy}")
-
-
-# ---- odd observations
-
-
-def _check_world(student: Student, config: Config, place: str) -> None:
-    """Play the beginning of an episode in a world, and what follows its end where it comes soon."""
-    env = YCBenchEnv(config)
-    observation, _ = env.reset(seed=1)
-    student.reset(policy_seed(1), place)
-    for number in range(1, _ODD_TURNS + 1):
-        turn = student.act(observation, f"{place}, turn {number}")
-        if turn is None:
-            return
-        observation = env.step(turn)[0]
 
 
 def _check_among_others(make: Callable[[], Student], config: Config, seed: int) -> None:

@@ -175,7 +175,7 @@ def test_weights_are_given_by_name() -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({"skil": 1}, "got 'skil', expected some of skill, skill_hours, trust"),
+        ({"skil": 1}, "got {'skil': 1}, expected some of skill, skill_hours, trust"),
         ({"skill": -1}, "weights.skill: got -1, expected a number of at least 0"),
         ({"trust": "2"}, "weights.trust: got '2', expected a number"),
         (3, "got 3, expected some of skill"),

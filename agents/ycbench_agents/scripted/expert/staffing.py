@@ -146,16 +146,12 @@ def read_weights(given: Weights | Mapping[str, float] | None) -> Weights:
     Raises:
         PolicyError: There is no such weight, or it is no number of at least 0.
     """
-    if isinstance(given, Weights):
-        return given
-    known = [field.name for field in attrs.fields(Weights)]
-    is_table = given is None or isinstance(given, Mapping)  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
-    wrong = [name for name in given or {} if name not in known] if is_table else [given]
-    if wrong:
-        got = ", ".join(map(shown, wrong))
-        msg = f"weights: got {got}, expected some of {', '.join(known)} with their values, like {{skill = 0.5}}"
-        raise PolicyError(msg)
-    return Weights(**given or {})
+    try:
+        return given if isinstance(given, Weights) else Weights(**({} if given is None else given))
+    except TypeError:
+        known = ", ".join(field.name for field in attrs.fields(Weights))
+        msg = f"weights: got {shown(given)}, expected some of {known} with their values, like {{skill = 0.5}}"
+        raise PolicyError(msg) from None
 
 
 @attrs.frozen(slots=False)
