@@ -15,20 +15,13 @@ __all__ = ["render_state"]
 
 
 def render_state(state: State, mode: str) -> str | NDArray[np.uint8] | None:
-    """Return the picture of a state that a render mode names.
+    """Return the picture of a state: "ansi" is plain text, "rgb_array" an array of shape (720, 1280, 3).
 
-    Args:
-        state: Any state of an episode, its end included.
-        mode: "ansi", "human" or "rgb_array".
-
-    Returns:
-        "ansi": lines of plain text without control characters other than line feeds.
-        "rgb_array": an array of shape (720, 1280, 3), a frame for ``gymnasium.wrappers.RecordVideo``.
-        "human": None, after printing to the terminal.
+    "human" prints to the terminal and returns None.
 
     Raises:
-        ConfigError: There is no such mode; the message lists them.
-        MissingExtraError: "human" needs rich, "rgb_array" needs matplotlib; the message says what to install.
+        ConfigError: There is no such mode.
+        MissingExtraError: "human" needs rich, "rgb_array" needs matplotlib; the message names what to install.
     """
     try:
         match mode:

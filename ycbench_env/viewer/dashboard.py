@@ -19,145 +19,132 @@ _LONG_RUNWAY: Final = 1000  # months; beyond it figures would only take room
 _SUFFIXES: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"), (1, ""))
 _LARGE: Final = 1000  # where %g would turn to powers of ten
 _ENDINGS: Final = {"bankruptcy": "Bankrupt", "horizon_end": "Horizon reached", "max_turns": "Turn limit reached"}
+_STATUSES: Final = {
+    "active": "active",
+    "planned": "planned",
+    "completed_success": "succeeded",
+    "completed_fail": "failed",
+    "cancelled": "cancelled",
+}
 
 
 @attrs.frozen
-class TaskLine:
-    """An own task: progress in percent, deadline in microseconds, team by name; no client in a world without them."""
+class Bar:
+    """A bar that is filled by a share from 0 to 1, and the figure beside it."""
 
-    task_id: str
-    client_name: str | None
-    status: str
-    domains: tuple[str, ...]
-    progress_pct: float
-    deadline_us: int
-    reward_cents: int
-    team: tuple[str, ...]
+    share: float
+    figure: str
 
 
 @attrs.frozen
-class ClientLine:
-    """A client: trust as a level, and how many tasks for it succeeded and failed."""
+class Section:
+    """A table with its title; ``more`` is the number of rows that are left out."""
 
-    name: str
-    tier: str
-    trust: float
-    succeeded: int
-    failed: int
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str | Bar, ...], ...]
+    more: int = 0
 
-
-@attrs.frozen
-class EmployeeLine:
-    """An employee: salary a month in cents, number of active tasks."""
-
-    name: str
-    tier: str
-    salary_cents: int
-    active_tasks: int
+    def first(self, most: int) -> "Section":
+        """Return the section with this many rows at most."""
+        return attrs.evolve(self, rows=self.rows[:most], more=max(0, len(self.rows) - most))
 
 
 @attrs.frozen
 class Dashboard:
     """The company at a glance; times in microseconds.
 
-    ``turn`` is the one to be played next. ``funds_history`` has (time, funds in cents) at the start, after each booking
-    and now; ``payrolls_us`` the payrolls charged, ``next_payroll_us`` None after the last; ``runway_months`` None
-    without a payroll. Tasks are the company's own, newest first; clients by name, staff by number.
+    ``facts`` are lines on time, money and tasks. ``funds_history`` has (time, funds in cents) at the start, after each
+    booking and now; ``payrolls_us`` are the payrolls charged; ``ending`` is None while the episode goes on. Sections:
+    open tasks (active before planned, each by deadline), clients by name in a world with clients, prestige, staff.
     """
 
     company_name: str
-    turn: int
+    ending: str | None
+    facts: tuple[str, ...]
     start_us: int
     now_us: int
     horizon_us: int
-    funds_cents: int
     funds_history: tuple[tuple[int, int], ...]
     payrolls_us: tuple[int, ...]
-    next_payroll_us: int | None
-    monthly_payroll_cents: int
-    runway_months: float | None
-    prestige: dict[str, float]
-    prestige_max: float
-    trust_max: float
-    tasks: tuple[TaskLine, ...]
-    clients: tuple[ClientLine, ...]
-    employees: tuple[EmployeeLine, ...]
-    end_reason: str | None
+    sections: tuple[Section, ...]
 
     @property
-    def open_tasks(self) -> list[TaskLine]:
-        """Tasks still to be done: active before planned, each by deadline."""
-        unfinished = [task for task in self.tasks if task.status in {"active", "planned"}]
-        return sorted(unfinished, key=lambda task: (task.status, task.deadline_us))
-
-    def count(self, status: str) -> int:
-        """Return how many own tasks have a status."""
-        return sum(task.status == status for task in self.tasks)
-
-    @property
-    def runway(self) -> str:
-        """The runway in words."""
-        months = self.runway_months
-        if months is None:
-            return "endless"
-        return f"{months:.1f} months" if months < _LONG_RUNWAY else f"{_LONG_RUNWAY}+ months"
-
-    @property
-    def ending(self) -> str | None:
-        """Why the episode is over in words, None while it goes on."""
-        return None if self.end_reason is None else _ENDINGS[self.end_reason]
+    def in_debt(self) -> bool:
+        """Whether the company owes money now."""
+        return self.funds_history[-1][1] < 0
 
 
 def dashboard(state: State) -> Dashboard:
     """Return the company at a glance; names are printable, on one line and not long."""
+    calendar, world = state.calendar, state.config.world
     booked = sum([entry.amount_cents for entry in state.ledger])
     funds = accumulate([entry.amount_cents for entry in state.ledger], initial=state.funds_cents - booked)
-    times = [state.calendar.start_us, *(entry.time_us for entry in state.ledger)]
-    active = Counter(member.employee for task in state.tasks if task.status == "active" for member in task.team)
+    times = [calendar.start_us, *(entry.time_us for entry in state.ledger)]
+    payday = "" if state.next_payroll_us is None else f", next on {moment(state.next_payroll_us)}"
+    statuses = Counter(task.status for task in state.tasks)
     outcomes = Counter((task.offer.client_name, task.status) for task in state.tasks)
+    working = Counter(member.employee for task in state.tasks if task.status == "active" for member in task.team)
+    unfinished = [task for task in reversed(state.tasks) if task.status in {"active", "planned"}]
+    tasks = [
+        (
+            task.task_id,
+            task.status,
+            *([] if task.offer.client_name is None else [_name(task.offer.client_name)]),
+            "+".join(DOMAINS[domain] for domain in sorted(task.offer.domains)),
+            f"{len(task.team)}",
+            _bar(percent(sum(task.done_e4), sum(task.required_e4)), 100, "5.1f", "%"),
+            time_left(task.deadline_us, state.now_us),
+        )
+        for task in sorted(unfinished, key=lambda task: (task.status, task.deadline_us))
+    ]
+    clients = [
+        (
+            _name(client.name),
+            client.tier,
+            _bar(level(client.trust_milli), world.trust_max),
+            f"{outcomes[client.name, 'completed_success']} / {outcomes[client.name, 'completed_fail']}",
+        )
+        for client in sorted(state.clients, key=lambda client: client.name)
+    ]
+    levels = zip(DOMAINS, state.prestige_milli, strict=True)
+    prestige = [(domain, _bar(level(milli), world.prestige_max)) for domain, milli in levels]
+    staff = [(one.name, one.tier, whole_dollars(one.salary_cents), f"{working[one.number]}") for one in state.employees]
+    client = ("client",) if clients else ()
+    sections = [Section("Open tasks", ("task", "status", *client, "work", "people", "done", "due"), tuple(tasks))]
+    if clients:
+        headings = ("client", "tier", "trust", "done / failed")
+        sections.append(Section(f"Clients, trust from 0 to {world.trust_max:g}", headings, tuple(clients)))
+    sections += [
+        Section(f"Prestige, up to {world.prestige_max:g}", ("domain", "prestige"), tuple(prestige)),
+        Section("Staff", ("name", "tier", "a month", "active tasks"), tuple(staff)),
+    ]
     return Dashboard(
         company_name=_name(state.config.sim.company_name) or "(unnamed company)",
-        turn=state.turns_played + 1,
-        start_us=state.calendar.start_us,
+        ending=None if state.end_reason is None else _ENDINGS[state.end_reason],
+        facts=(
+            f"Turn {state.turns_played + 1} | {moment(state.now_us)} (until {moment(calendar.horizon_us)})",
+            f"Funds {whole_dollars(state.funds_cents)} | runway {_runway(state.runway_months)}",
+            f"Payroll {whole_dollars(state.monthly_payroll_cents)} a month{payday}",
+            "Tasks " + ", ".join(f"{statuses[status]} {word}" for status, word in _STATUSES.items()),
+        ),
+        start_us=calendar.start_us,
         now_us=state.now_us,
-        horizon_us=state.calendar.horizon_us,
-        funds_cents=state.funds_cents,
+        horizon_us=calendar.horizon_us,
         funds_history=(*zip(times, funds, strict=True), (state.now_us, state.funds_cents)),
-        payrolls_us=state.calendar.payrolls_us[: state.payrolls_charged],
-        next_payroll_us=state.next_payroll_us,
-        monthly_payroll_cents=state.monthly_payroll_cents,
-        runway_months=state.runway_months,
-        prestige={name: level(milli) for name, milli in zip(DOMAINS, state.prestige_milli, strict=True)},
-        prestige_max=state.config.world.prestige_max,
-        trust_max=state.config.world.trust_max,
-        tasks=tuple(
-            TaskLine(
-                task_id=task.task_id,
-                client_name=None if task.offer.client_name is None else _name(task.offer.client_name),
-                status=task.status,
-                domains=tuple(DOMAINS[domain] for domain in sorted(task.offer.domains)),
-                progress_pct=percent(sum(task.done_e4), sum(task.required_e4)),
-                deadline_us=task.deadline_us,
-                reward_cents=task.offer.reward_cents,
-                team=tuple(f"Emp_{member.employee}" for member in task.team),
-            )
-            for task in reversed(state.tasks)
-        ),
-        clients=tuple(
-            ClientLine(
-                name=_name(client.name),
-                tier=client.tier,
-                trust=level(client.trust_milli),
-                succeeded=outcomes[client.name, "completed_success"],
-                failed=outcomes[client.name, "completed_fail"],
-            )
-            for client in sorted(state.clients, key=lambda one: one.name)
-        ),
-        employees=tuple(
-            EmployeeLine(one.name, one.tier, one.salary_cents, active[one.number]) for one in state.employees
-        ),
-        end_reason=state.end_reason,
+        payrolls_us=calendar.payrolls_us[: state.payrolls_charged],
+        sections=tuple(sections),
     )
+
+
+def _bar(value: float, full: float, form: str = "5.2f", unit: str = "") -> Bar:
+    return Bar(min(value / full, 1) if full else 0, f"{value:{form}}{unit}")
+
+
+def _runway(months: float | None) -> str:
+    if months is None:
+        return "endless"
+    return f"{months:.1f} months" if months < _LONG_RUNWAY else f"{_LONG_RUNWAY}+ months"
 
 
 def _name(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import threading
 import warnings
-from collections.abc import Sequence
 from typing import Final
 
 import matplotlib as mpl
@@ -15,22 +14,22 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from ycbench_env.rules.clock import DAY_US
-from ycbench_env.viewer.dashboard import Dashboard, moment, short_dollars, time_left
-from ycbench_env.vocabulary import TIERS
+from ycbench_env.viewer.dashboard import Bar, Dashboard, Section, short_dollars
 
-# Colours that can be told apart by colour-blind people (Okabe and Ito).
+# Colours that colour-blind people can tell apart (Okabe and Ito).
 _BLUE: Final = "#0072b2"
 _RED: Final = "#c8450c"
 _GREEN: Final = "#00795c"
 _GREY: Final = "#5b6670"
 _TRACK: Final = "#e6eaee"
-_DONE: Final = {
-    "completed_success": (_GREEN, "succeeded"),
-    "completed_fail": (_RED, "failed"),
-    "cancelled": (_GREY, "cancelled"),
-}
-_MOST_TASKS: Final = 8
-_LABEL_LENGTH: Final = 44
+_PLACES: Final = (  # left, bottom, width and height of the sections' bars; fixed, so that a film does not jump
+    (0.31, 0.04, 0.16, 0.34),
+    (0.77, 0.48, 0.10, 0.35),
+    (0.77, 0.26, 0.10, 0.12),
+    (0.77, 0.04, 0.10, 0.15),
+)
+_MOST_ROWS: Final = 8
+_LABEL_LENGTH: Final = 48
 
 _drawing: Final = threading.Lock()  # matplotlib's settings are the process's, not the thread's
 
@@ -44,34 +43,17 @@ def dashboard_pixels(board: Dashboard) -> NDArray[np.uint8]:
         mpl.rcParams.update({"text.parse_math": False, "font.size": 9, "axes.titlelocation": "left"})
         figure = Figure(figsize=(12.8, 7.2), dpi=100)
         canvas = FigureCanvasAgg(figure)
-        # Fixed places, so that the frames of a film do not jump.
-        _draw_head(figure, board)
-        _draw_funds(figure.add_axes((0.06, 0.48, 0.58, 0.35)), board)
-        _draw_tasks(figure.add_axes((0.29, 0.04, 0.27, 0.34)), board)
-        if board.clients:
-            _draw_clients(figure.add_axes((0.79, 0.48, 0.10, 0.35)), board)
-        _draw_levels(figure.add_axes((0.79, 0.26, 0.10, 0.14)), board)
-        _draw_staff(figure.add_axes((0.79, 0.04, 0.10, 0.13)), board)
+        figure.text(0.02, 0.955, board.company_name, size=18, weight="bold")
+        if board.ending is not None:
+            colour = _RED if board.in_debt else _GREEN
+            figure.text(0.98, 0.955, board.ending, size=12, ha="right", color="white", backgroundcolor=colour)
+        figure.text(0.02, 0.85, "\n".join(board.facts), size=10, color=_RED if board.in_debt else _GREY)
+        _draw_funds(figure.add_axes((0.06, 0.48, 0.52, 0.33)), board)
+        places = _PLACES if len(board.sections) == len(_PLACES) else _PLACES[:1] + _PLACES[2:]
+        for section, place in zip(board.sections, places, strict=True):
+            _draw_section(figure.add_axes(place), section)
         canvas.draw()
         return np.array(canvas.buffer_rgba(), dtype=np.uint8)[:, :, :3].copy()
-
-
-def _draw_head(figure: Figure, board: Dashboard) -> None:
-    figure.text(0.02, 0.94, board.company_name, size=18, weight="bold")
-    figure.text(0.02, 0.90, f"Turn {board.turn}   {moment(board.now_us)}", size=11, color=_GREY)
-    if board.ending is not None:
-        colour = _RED if board.funds_cents < 0 else _GREEN
-        figure.text(0.3, 0.90, board.ending, size=11, weight="bold", color="white", backgroundcolor=colour)
-    facts = (
-        ("Funds", short_dollars(board.funds_cents), board.funds_cents < 0),
-        ("Payroll a month", short_dollars(board.monthly_payroll_cents), False),
-        ("Runway", board.runway, board.runway_months is not None and board.runway_months < 2),  # noqa: PLR2004 -- months
-        ("Tasks done / failed", f"{board.count('completed_success')} / {board.count('completed_fail')}", False),
-    )
-    for place, (label, value, warn) in enumerate(facts):
-        right = 0.61 + 0.12 * place
-        figure.text(right, 0.955, label, ha="right", color=_GREY)
-        figure.text(right, 0.91, value, ha="right", size=14, weight="bold", color=_RED if warn else "black")
 
 
 def _draw_funds(axes: Axes, board: Dashboard) -> None:
@@ -93,60 +75,21 @@ def _draw_funds(axes: Axes, board: Dashboard) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_tasks(axes: Axes, board: Dashboard) -> None:
-    tasks = board.open_tasks
-    hidden = f"; {len(tasks) - _MOST_TASKS} more not shown" if len(tasks) > _MOST_TASKS else ""
-    axes.set_title(f"Tasks: {board.count('active')} active, {board.count('planned')} planned{hidden}")
+def _draw_section(axes: Axes, section: Section) -> None:
+    """Draw one row below the other: a bar, what stands before it on the left, its figure and the rest on the right."""
+    shown = section.first(_MOST_ROWS)
+    axes.set_title(shown.title + (f"; {shown.more} more not shown" if shown.more else ""))
     labels: list[str] = []
-    notes: list[str] = []
-    shares: list[float] = []
-    colours: list[str] = []
-    for task in [*tasks, *(task for task in board.tasks if task.status in _DONE)][:_MOST_TASKS]:
-        late = board.now_us > task.deadline_us
-        colour, word = _DONE.get(task.status, (_RED if late else _BLUE, time_left(task.deadline_us, board.now_us)))
-        client = "" if task.client_name is None else f", {task.client_name}"
-        labels.append(f"{task.task_id}{client} ({len(task.team)} on it)")
-        notes.append(f"{task.progress_pct:.0f}%, {word}")
-        shares.append(task.progress_pct / 100)
-        colours.append(colour)
-    _draw_bars(axes, labels, shares, notes, colours)
-
-
-def _draw_clients(axes: Axes, board: Dashboard) -> None:
-    axes.set_title(f"Trust, 0 to {board.trust_max:g}; done / failed")
-    notes = [f"{one.trust:.2f}  {one.succeeded} / {one.failed}" for one in board.clients]
-    shares = [client.trust / board.trust_max for client in board.clients]
-    _draw_bars(axes, [client.name for client in board.clients], shares, notes, "#a14f80")
-
-
-def _draw_levels(axes: Axes, board: Dashboard) -> None:
-    axes.set_title(f"Prestige, up to {board.prestige_max:g}")
-    shares = [value / board.prestige_max if board.prestige_max else 0.0 for value in board.prestige.values()]
-    _draw_bars(axes, list(board.prestige), shares, [f"{value:.2f}" for value in board.prestige.values()], "#c77f00")
-
-
-def _draw_staff(axes: Axes, board: Dashboard) -> None:
-    axes.set_title("Staff on active tasks, salaries")
-    shares: list[float] = []
-    notes: list[str] = []
-    for tier in TIERS:
-        members = [employee for employee in board.employees if employee.tier == tier]
-        busy = sum(employee.active_tasks > 0 for employee in members)
-        shares.append(busy / max(1, len(members)))
-        notes.append(f"{busy} of {len(members)}, {short_dollars(sum(one.salary_cents for one in members))}")
-    _draw_bars(axes, list(TIERS), shares, notes, _BLUE)
-
-
-def _draw_bars(
-    axes: Axes, labels: Sequence[str], shares: Sequence[float], notes: Sequence[str], colours: str | Sequence[str]
-) -> None:
-    """Draw one bar a row, from the top: its label on the left, a note on the right."""
-    places = range(len(labels))
-    axes.barh(places, [1.0] * len(labels), color=_TRACK)
-    axes.barh(places, [min(share, 1.0) for share in shares], color=colours)
-    for place, note in zip(places, notes, strict=True):
-        axes.text(1.02, place, note, va="center")
-    axes.set_yticks(places, labels=[label[:_LABEL_LENGTH] for label in labels])
+    for place, row in enumerate(shown.rows):
+        bar = next((number for number, cell in enumerate(row) if isinstance(cell, Bar)), 2)
+        share = [cell.share for cell in row if isinstance(cell, Bar)]
+        if share:
+            axes.barh(place, 1.0, color=_TRACK)
+            axes.barh(place, share[0], color=_RED if str(row[-1]).startswith("late ") else _BLUE)
+        notes = [cell if isinstance(cell, str) else cell.figure for cell in row[bar:]]
+        axes.text(1.02, place, ", ".join(notes), va="center")
+        labels.append(", ".join(str(cell) for cell in row[:bar])[:_LABEL_LENGTH])
+    axes.set_yticks(range(len(labels)), labels=labels)
     axes.set_xticks([])
     axes.set_xlim(0, 1)
     axes.set_ylim(max(len(labels), 4) - 0.5, -0.5)

@@ -1,4 +1,4 @@
-"""The observation, info, wake events, dashboard and report of a turn. Source: Y-9, answers (wake events); B46, B47."""
+"""The observation, info, wake events and report of a turn. Source: Y-9, answers (wake events); B46, B47."""
 
 import json
 
@@ -17,21 +17,12 @@ from ycbench_env.observation import (
 from ycbench_env.observation.answers import percent
 from ycbench_env.observation.info import make_info
 from ycbench_env.testing.tiny import (
-    ADVERSARIAL,
     LOYAL,
-    carried_out,
-    instant,
-    started,
-    tiny_client,
     tiny_config,
-    tiny_employee,
     tiny_state,
 )
 from ycbench_env.text import to_json
-from ycbench_env.transition import advance
-from ycbench_env.types.command import Resume
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
-from ycbench_env.viewer.dashboard import ClientLine, EmployeeLine, TaskLine, dashboard
 
 HOUR_US = 3_600_000_000
 COMPLETED = TaskCompleted(
@@ -207,57 +198,6 @@ def test_the_info_of_a_turn() -> None:
     limit = attrs.evolve(tiny_state(tiny_config(loop={"max_turns": 2})), turns_played=2)
     assert make_info(limit, limit, TurnReport(), 0)["terminal_reason"] == "max_turns"
     assert make_info(before, before, TurnReport(), 0)["terminal_reason"] is None
-
-
-# ------------------------------------------------------------------------------------------------------------ dashboard
-
-
-def test_the_dashboard_of_a_company() -> None:
-    config = tiny_config(task_progress_milestones=[0.5], deadline_min_biz_days=9)
-    clients = [tiny_client(trust=0.5), tiny_client(ADVERSARIAL, loyalty=-1.0)]
-    state = carried_out(started(tiny_state(config, clients=clients), "Task-4", "Emp_1", "Emp_2"), Resume(), Resume())
-    # 300 of training less 5 % by trust 0.5 are 285: at 20 an hour 14 h 15 min, Thursday 14:15.
-    state = attrs.evolve(started(state, "Task-1", "Emp_2"), turns_played=4)
-    board = dashboard(state)
-    assert (board.company_name, board.turn, board.end_reason) == ("BenchCo", 5, None)
-    assert (board.start_us, board.now_us) == (instant("2025-01-01 09:00"), instant("2025-01-02 14:15"))
-    assert board.horizon_us == instant("2026-01-01 09:00")
-    assert (board.funds_cents, board.monthly_payroll_cents, board.runway_months) == (11_000_000, 200_000, 55.0)
-    assert board.funds_history == (
-        (board.start_us, 10_000_000), (board.now_us, 11_000_000), (board.now_us, 11_000_000),
-    )  # fmt: skip
-    assert (board.payrolls_us, board.next_payroll_us) == ((), instant("2025-02-03 09:00"))
-    assert board.prestige == {"research": 1.1, "inference": 1.0, "data_environment": 1.0, "training": 1.1}
-    assert (board.prestige_max, board.trust_max) == (10.0, 5.0)
-    assert [(line.task_id, line.status, line.team) for line in board.tasks] == [
-        ("Task-1", "active", ("Emp_2",)), ("Task-4", "completed_success", ("Emp_1", "Emp_2")),
-    ]  # fmt: skip
-    assert board.tasks[1] == TaskLine(
-        task_id="Task-4",
-        client_name=LOYAL,
-        status="completed_success",
-        domains=("research", "training"),
-        progress_pct=100.0,
-        deadline_us=state.tasks[0].deadline_us,
-        reward_cents=1_000_000,
-        team=("Emp_1", "Emp_2"),
-    )
-    # Trust 0.5 of 5: 1.0 x 0.9^1.5 = 0.853815 more.
-    assert board.clients == (
-        ClientLine(LOYAL, "Standard", 1.354, 1, 0), ClientLine(ADVERSARIAL, "Standard", 0.0, 0, 0),
-    )  # fmt: skip
-    assert board.employees == (EmployeeLine("Emp_1", "junior", 100_000, 0), EmployeeLine("Emp_2", "junior", 100_000, 1))
-
-
-def test_the_dashboard_after_the_last_payroll() -> None:
-    state = tiny_state(employees=[tiny_employee(1)])
-    while state.terminal_reason is None:
-        state = advance(state).state
-    board = dashboard(state)
-    assert (len(board.payrolls_us), board.next_payroll_us, board.end_reason) == (11, None, "horizon_end")
-    assert [funds for _, funds in board.funds_history] == [
-        *range(10_000_000, 8_800_000, -100_000), 8_900_000,
-    ]  # fmt: skip
 
 
 def test_a_share_of_nothing_is_nothing() -> None:
