@@ -20,8 +20,8 @@ def tables() -> dict[str, str]:
     settings = [
         (
             f"`{field.key}`",
-            "distribution" if field.is_distribution else field.kind.label,
-            field.kind.range_text,
+            field.label,
+            field.range_text,
             f"`{_toml(reduce(lambda table, name: table[name], field.key.split('.'), preset))}`",
             field.description,
             field.source,
@@ -32,7 +32,7 @@ def tables() -> dict[str, str]:
         (
             f"`{word}`",
             f"`{name}`",
-            "as its setting says" if name in KNOB_PARAMETERS else setting.kind.range_text,
+            "as its setting says" if name in KNOB_PARAMETERS else setting.range_text,
             setting.description,
         )
         for word, settings in PARAMETERS.items()

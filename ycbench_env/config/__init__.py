@@ -3,7 +3,7 @@
 ``load_config`` is the way in; ``docs/configuration.md`` lists the settings.
 """
 
-from ycbench_env.config.kinds import Kind, Setting
+from ycbench_env.config.kinds import Setting
 from ycbench_env.config.loading import (
     RESERVED_VARIABLES,
     ConfigSource,
@@ -42,7 +42,6 @@ __all__ = [
     "Difference",
     "DistConfig",
     "Distribution",
-    "Kind",
     "LoopConfig",
     "Normal",
     "Origin",

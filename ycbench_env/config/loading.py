@@ -11,14 +11,14 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import attrs
 
-from ycbench_env.config.kinds import SettingValue, UnfitError, setting_of
+from ycbench_env.config.kinds import SettingValue, setting_of
 from ycbench_env.config.settings import (
     DERIVED,
     DISTRIBUTION_TYPES,
@@ -37,8 +37,8 @@ ConfigSource = str | os.PathLike[str] | Mapping[str, object] | Config
 """Whatever a configuration can be loaded from."""
 
 _ROOT: Final = "default"
-_SUFFIX: Final = ".toml"
 _PREFIX: Final = "YCBENCH_"
+_PRESETS: Final = resources.files("ycbench_env").joinpath("presets")
 _MOST_PROBLEMS: Final = 50  # a hint costs milliseconds, and nobody reads the fifty-first line
 _LONGEST_NAME: Final = 80
 _PLAIN_KEY: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{_LONGEST_NAME}}}")
@@ -103,10 +103,10 @@ def load_config(
     """
     if isinstance(source, Config) and not overrides:
         return source
-    merged = _merge(source, overrides, environ, base_dir)
-    for message in merged.ignored.values():
+    layers = _layers(source, overrides, environ, base_dir)
+    for message in layers.ignored.values():
         warnings.warn(message, ConfigWarning, stacklevel=2)
-    return merged.config()
+    return layers.config()
 
 
 def config_origins(
@@ -116,54 +116,34 @@ def config_origins(
     environ: Mapping[str, str] | None = None,
     base_dir: str | os.PathLike[str] | None = None,
 ) -> dict[str, Origin]:
-    """Return where each value of ``load_config`` with the same arguments comes from: the strongest that gives it.
-
-    Args:
-        source: As of ``load_config``, and so are all arguments.
-        overrides: Tables that go before everything else.
-        environ: Environment variables; None for those of the process, ``{}`` for none.
-        base_dir: Where relative paths in ``source`` start; None for the working directory.
-
-    Returns:
-        The place of each single value by its dotted key, such as ``world.dist.required_qty.low``, in the order of the
-        list of settings.
+    """Return the strongest place that gives each value of ``load_config`` with the same arguments, by dotted key.
 
     Raises:
         ConfigError: As ``load_config`` does; it alone warns of keys without effect.
     """
-    merged = _merge(source, overrides, environ, base_dir)
-    merged.config()
-    return {key: merged.leaves[key].origin for key in LEAVES if key in merged.leaves}
+    layers = _layers(source, overrides, environ, base_dir)
+    layers.check()
+    return {key: layers.leaves[key].origin for key in LEAVES if key in layers.leaves}
 
 
 def config_of(tables: Mapping[str, object]) -> Config:
     """Return the configuration that ``Config.to_dict`` wrote; see ``Config.from_dict``."""
-    merged = _Merged()
-    for document in (_preset(_ROOT), _Document(_ARGUMENT, "", Path(), tables)):
-        merged.lay(document.origin, document.tree)
-    return merged.config()
+    layers = _Layers()
+    layers.lay(Origin("preset", _ROOT), _open(_ROOT, Path()).tree)
+    layers.lay(_ARGUMENT, tables)
+    return layers.config()
 
 
 def check_config(config: Config) -> None:
-    """Check that the settings of an instance agree with each other.
-
-    Raises:
-        ConfigError: They do not; the message lists all that is wrong.
-    """
-    merged = _Merged()
-    merged.lay(_ARGUMENT, config.to_dict())
-    merged.checked_values()
+    """Raise a ConfigError that lists all that is wrong unless the settings of a configuration agree."""
+    layers = _Layers()
+    layers.lay(_ARGUMENT, config.to_dict())
+    layers.check()
 
 
 @attrs.frozen
 class Difference:
-    """One setting that differs, with plain values as in ``Config.to_dict``.
-
-    Attributes:
-        key: Dotted key.
-        left: Value in the first configuration; None where its distribution has no such parameter.
-        right: Value in the second, likewise.
-    """
+    """One setting that differs, as plain values; None where its distribution has no such parameter."""
 
     key: str
     left: object
@@ -189,19 +169,10 @@ def _flat(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, object]]
 # ------------------------------------------------------------------------------------------- presets, files and extends
 
 
-@attrs.frozen
-class _Document:
-    """Settings as one preset, file or mapping declares them.
-
-    Attributes:
-        origin: The place.
-        identity: Equal for two ways to name the same preset or file.
-        directory: Where relative paths in it start.
-        tree: Its tables, ``extends`` included.
-    """
+class _Document(NamedTuple):
+    """The tables of one preset, file or mapping, and the directory where relative paths in it start."""
 
     origin: Origin
-    identity: str
     directory: Path
     tree: Mapping[str, object]
 
@@ -209,114 +180,77 @@ class _Document:
 @cache
 def preset_names() -> tuple[str, ...]:
     """Return the names of the presets, ``default`` first, then by name."""
-    folder = resources.files("ycbench_env").joinpath("presets")
-    names = [entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX)]
+    names = [entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml")]
     return tuple(sorted(names, key=lambda name: (name != _ROOT, name)))
 
 
-@cache
-def _preset(name: str) -> _Document:
-    data = resources.files("ycbench_env").joinpath("presets").joinpath(name + _SUFFIX).read_bytes()
-    origin = Origin("preset", name)
-    return _Document(origin, str(origin), Path(), _parse(data, str(origin), name))
-
-
-def _open_document(reference: str | os.PathLike[str], directory: Path) -> _Document:
-    """Return the preset or file that a reference names; text that names a preset is never taken for a path.
-
-    Args:
-        reference: Preset name or path; an object of ``os.PathLike`` is always a path.
-        directory: Where a relative path starts.
-
-    Raises:
-        ConfigError: There is no such preset or file, or it is no TOML; the message says which, and where.
-    """
+def _open(reference: str | os.PathLike[str], directory: Path) -> _Document:
+    """Return the preset or file that a reference names; text that names a preset is never taken for a path."""
     if isinstance(reference, str) and reference in preset_names():
-        return _preset(reference)
+        origin = Origin("preset", reference)
+        data = _PRESETS.joinpath(f"{reference}.toml").read_bytes()
+        return _Document(origin, Path(), _tree(data, str(origin), reference))
     written = os.fspath(reference)
     if not isinstance(written, str) or not written:  # pyright: ignore[reportUnnecessaryIsInstance] -- a path of bytes
-        raise ConfigError(_nothing_there(reference, None))
+        raise ConfigError(_nothing_there(reference, "it is no path"))
     path = directory / written
     label = printable(str(path))
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise ConfigError(_nothing_there(reference, label)) from None
+        raise ConfigError(_nothing_there(reference, f"there is no file {label}")) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
-        message = f"{label}: cannot be read as a configuration file: {reason}"
+        message = f"{label}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}"
         raise ConfigError(message) from None
-    return _Document(Origin("file", str(path)), str(path.resolve()), path.parent, _parse(data, label, path.stem))
+    return _Document(Origin("file", str(path)), path.parent, _tree(data, label, path.stem))
 
 
-def _nothing_there(reference: object, path: str | None) -> str:
-    """Return what to say where neither a preset nor a file has the name."""
+def _nothing_there(reference: object, why: str) -> str:
     names = preset_names()
-    place = f"there is no file {path}" if path else "it is no path"
     name = shown(str(reference) if isinstance(reference, Path) else reference)
-    message = f"{name} is not a preset ({', '.join(names)}), and {place}"
     meant = _nearest(Path(str(reference)).name.lower(), names)
-    return f"{message}; did you mean the preset {meant}?" if meant else message
+    hint = f"; did you mean the preset {meant}?" if meant else ""
+    return f"{name} is not a preset ({', '.join(names)}), and {why}{hint}"
 
 
-def _parse(data: bytes, label: str, stem: str) -> Mapping[str, object]:
+@lru_cache(maxsize=32)
+def _tree(data: bytes, label: str, stem: str) -> Mapping[str, object]:
     """Return the tables of a TOML file; its name is the stem unless it gives one."""
     import tomllib  # noqa: PLC0415 -- needed only by those who read files
 
     try:
-        tree: dict[str, object] = tomllib.loads(data.decode("utf-8-sig"))
+        return {"name": stem, **tomllib.loads(data.decode("utf-8-sig"))}
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"{label}: not UTF-8 at byte {error.start} (line {line}); save the file as UTF-8"
-        raise ConfigError(message) from None
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         reason = str(error)[:200].encode("ascii", "backslashreplace").decode("ascii")
         message = f"{label}: not TOML: {reason}"
-        raise ConfigError(message) from None
-    return {"name": stem, **tree}
+    raise ConfigError(message)
 
 
-def _chain_of(document: _Document) -> tuple[list[_Document], str | None]:
+def _chain_of(document: _Document) -> tuple[list[_Document], list[str]]:
     """Return a document and all that it stands on, lowest first, and what is wrong with the chain, if anything is.
 
     What extends nothing stands on the preset ``default``.
     """
-    documents = [document]
-    problem = None
-    while documents[-1].identity != _preset(_ROOT).identity and problem is None:
-        child = documents[-1]
-        reference = child.tree.get("extends", _ROOT)
-        try:
+    chain, places = [document], list[object]()
+    try:
+        while chain[-1].origin != Origin("preset", _ROOT):
+            child = chain[-1]
+            places.append((child.origin.kind, Path(child.origin.name).resolve()))
+            reference = child.tree.get("extends", _ROOT)
             if not isinstance(reference, str):
                 message = f"extends = {shown(reference)}: expected the name of a preset or the path of a file"
-                raise ConfigError(message)  # noqa: TRY301 -- becomes the problem below
-            parent = _open_document(reference, child.directory)
-            if any(parent.identity == each.identity for each in documents):
+                raise ConfigError(message)  # noqa: TRY301 -- becomes a problem below
+            parent = _open(reference, child.directory)
+            if (parent.origin.kind, Path(parent.origin.name).resolve()) in places:
                 message = f"{parent.origin}: a cycle; one of them must extend something else"
                 raise ConfigError(message)  # noqa: TRY301 -- as above
-            documents.append(parent)
-        except ConfigError as error:
-            problem = f"{' -> '.join(str(each.origin) for each in documents)} -> extends: {error}"
-    return documents[::-1], problem
-
-
-# ---------------------------------------------------------------------------------------------------------- environment
-
-
-def _variable_layers(environ: Mapping[str, str]) -> tuple[list[tuple[Origin, Mapping[str, object]]], list[str]]:
-    """Return a layer for each variable that is a setting, and the names of those that look like one but are none."""
-    names = sorted(name for name in environ if name.startswith(_PREFIX) and name not in RESERVED_VARIABLES)
-    # A changed type clears the parameters of a distribution, so it goes below the variables that set them.
-    names.sort(key=lambda name: not name.endswith("__TYPE"))
-    layers: list[tuple[Origin, Mapping[str, object]]] = []
-    for name in names:
-        if name in VARIABLES:
-            *tables, last = VARIABLES[name].split(".")
-            tree: dict[str, object] = {last: _variable_value(VARIABLES[name], environ[name])}
-            for table in reversed(tables):
-                tree = {table: tree}
-            layers.append((Origin("environment", name), tree))
-    return layers, [name for name in names if name not in VARIABLES]
+            chain.append(parent)
+    except ConfigError as error:
+        return chain[::-1], [f"{' -> '.join(str(each.origin) for each in chain)} -> extends: {error}"]
+    return chain[::-1], []
 
 
 def _variable_value(key: str, written: str) -> object:
@@ -331,242 +265,176 @@ def _variable_value(key: str, written: str) -> object:
     except (ValueError, RecursionError):
         return written
     value = table.pop("value")
-    if table:  # a line break let further keys in
-        return written
     holds_words = key in LEAVES and LEAVES[key].type in {"text", "choice"}
-    return written if holds_words and not isinstance(value, str) else value
-
-
-def _unknown_variable(name: str) -> str:
-    """Return the nearest variable, or where the settings are listed."""
-    meant = _nearest(name.upper(), VARIABLES)
-    if meant:
-        return f"unknown setting; did you mean {meant}?"
-    return f"unknown setting; settings are {_PREFIX}<TABLE>__<KEY>, listed in docs/configuration.md"
+    return written if table or (holds_words and not isinstance(value, str)) else value  # a line break let more keys in
 
 
 # ---------------------------------------------------------------------------------------------------------------- merge
 
 
-def _merge(
+def _layers(
     source: ConfigSource,
     overrides: Mapping[str, object] | None,
     environ: Mapping[str, str] | None,
     base_dir: str | os.PathLike[str] | None,
-) -> "_Merged":
+) -> "_Layers":
     """Return all layers of a source laid over each other."""
-    merged = _Merged()
-    base = Path() if base_dir is None else Path(base_dir)
+    layers = _Layers()
     if isinstance(source, Config):
-        merged.lay(Origin("configuration", source.name), source.to_dict())
+        layers.lay(Origin("configuration", source.name), source.to_dict())
     else:
+        directory = Path() if base_dir is None else Path(base_dir)
         if isinstance(source, str | os.PathLike):
-            document = _open_document(source, base)
+            document = _open(source, directory)
         else:
-            document = _Document(_ARGUMENT, str(_ARGUMENT), base, _tables(source, "source"))
-        documents, problem = _chain_of(document)
-        if problem:
-            merged.note(problem)
-        layers = [
-            (each.origin, {name: value for name, value in each.tree.items() if name != "extends"}) for each in documents
-        ]
-        environ = os.environ if environ is None else environ
-        variables, unknown = _variable_layers(environ)
-        for name in unknown:
-            merged.note_value(Origin("environment", name), "", environ[name], lambda name=name: _unknown_variable(name))
-        # A mapping is an explicit argument, so it beats the environment.
-        place = len(layers) - isinstance(source, Mapping)
-        for origin, tree in [*layers[:place], *variables, *layers[place:]]:
-            merged.lay(origin, tree)
+            document = _Document(_ARGUMENT, directory, _tables(source, "source", "a preset name, a path, a Config or "))
+        chain, problems = _chain_of(document)
+        layers.problems += problems
+        for each in chain:
+            if each.origin == _ARGUMENT:  # a mapping is an explicit argument, so it beats the environment
+                layers.lay_variables(os.environ if environ is None else environ)
+            layers.lay(each.origin, {name: value for name, value in each.tree.items() if name != "extends"})
+        if document.origin != _ARGUMENT:
+            layers.lay_variables(os.environ if environ is None else environ)
     if overrides is not None:
-        merged.lay(_ARGUMENT, _tables(overrides, "overrides"))
-    return merged
+        layers.lay(_ARGUMENT, _tables(overrides, "overrides"))
+    return layers
 
 
-def _tables(value: object, parameter: str) -> Mapping[str, object]:
-    """Return a value that must be a mapping.
-
-    Raises:
-        ConfigError: It is none.
-    """
+def _tables(value: object, parameter: str, also: str = "") -> Mapping[str, object]:
     if isinstance(value, Mapping):
         return cast("Mapping[str, object]", value)
-    also = "a preset name, a path, a Config or " if parameter == "source" else ""
     message = f"argument: {parameter} = {shown(value)}: expected {also}a mapping of nested tables"
     raise ConfigError(message)
 
 
 class _Leaf(NamedTuple):
-    """A legal value and where it comes from."""
+    """A value, None also for an illegal one, and where it comes from."""
 
     value: SettingValue
     origin: Origin
+    legal: bool = True
 
 
 @attrs.define
-class _Merged:
-    """Layers laid over each other, and what is wrong with them.
+class _Layers:
+    """Layers laid over each other: values by dotted key, ignored keys with their message, and what is wrong."""
 
-    Attributes:
-        ignored: Message for each key that is accepted without effect.
-        leaves: Legal values by dotted key.
-    """
-
-    ignored: dict[str, str] = attrs.field(factory=dict[str, str])
     leaves: dict[str, _Leaf] = attrs.field(factory=dict[str, _Leaf])
-    _illegal: set[str] = attrs.field(factory=set[str])
-    _problems: dict[str, None] = attrs.field(factory=dict[str, None])
-    _more: int = 0
+    ignored: dict[str, str] = attrs.field(factory=dict[str, str])
+    problems: list[str | Callable[[], str]] = attrs.field(factory=list[str | Callable[[], str]])
 
-    def note(self, problem: str) -> None:
-        """Note a problem; of very many only the first are kept."""
-        if len(self._problems) < _MOST_PROBLEMS:
-            self._problems[problem] = None
-        else:
-            self._more += 1
-
-    def note_value(self, origin: Origin, key: str, value: object, what: Callable[[], str]) -> None:
-        """Note a problem with one value; what is wrong with it is worded only where it will be read."""
-        if len(self._problems) >= _MOST_PROBLEMS:
-            self._more += 1
-            return
-        where = f"{origin}: {_key_text(key)}" if key else str(origin)
-        self.note(f"{where} = {shown(value)}: {what()}")
+    def lay_variables(self, environ: Mapping[str, str]) -> None:
+        """Lay the environment variables that are settings on top."""
+        names = sorted(name for name in environ if name.startswith(_PREFIX) and name not in RESERVED_VARIABLES)
+        # A changed type clears the parameters of a distribution, so it comes before the variables that set them.
+        for name in sorted(names, key=lambda name: not name.endswith("__TYPE")):
+            origin = Origin("environment", name)
+            if name not in VARIABLES:
+                self.problems.append(partial(_unknown_variable, origin, environ[name]))
+                continue
+            *tables, last = VARIABLES[name].split(".")
+            tree: dict[str, object] = {last: _variable_value(VARIABLES[name], environ[name])}
+            for table in reversed(tables):
+                tree = {table: tree}
+            self.lay(origin, tree)
 
     def lay(self, origin: Origin, tree: Mapping[str, object]) -> None:
-        """Lay a layer on top, tables key by key; a distribution of another type replaces the lower one."""
+        """Lay tables on top, key by key; a distribution of another type replaces the lower one."""
         entries = dict(self._entries(origin, "", tree))
         # The type comes first, so that a changed one clears the old parameters before the new ones arrive.
         for key in sorted(entries, key=lambda key: not key.endswith(".type")):
-            self._put(key, entries[key], origin)
+            try:
+                leaf = _Leaf(LEAVES[key].read(entries[key]), origin)
+            except ValueError as error:
+                leaf = _Leaf(None, origin, legal=False)
+                self.problems.append(f"{_where(origin, key, entries[key])}: {error}")
+            if key.endswith(".type") and (key not in self.leaves or self.leaves[key].value != leaf.value):
+                for other in [other for other in self.leaves if other.startswith(key.removesuffix("type"))]:
+                    del self.leaves[other]
+            self.leaves[key] = leaf
 
     def _entries(self, origin: Origin, table: str, tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         """Yield dotted keys and raw values of the settings in a table of a layer; note what is none."""
         for name, value in tree.items():
             # A quoted key with a dot would look like a path into a table; a key that is no text can come from Python.
             if not isinstance(cast("object", name), str) or "." in name:
-                message = "a key cannot hold a dot or be no text; nest the tables"
-                self.note(f"{origin}: {shown(name)} = {shown(value)}: {message}")
+                problem = "a key cannot hold a dot or be no text; nest the tables"
+                self.problems.append(f"{origin}: {shown(name)} = {shown(value)}: {problem}")
                 continue
             key = f"{table}.{name}" if table else name
-            if key in TABLES:
-                if isinstance(value, Mapping):
-                    yield from self._entries(origin, key, cast("Mapping[str, object]", value))
-                else:
-                    self.note_value(origin, key, value, lambda: "expected a table")
+            if key in TABLES and isinstance(value, Mapping):
+                yield from self._entries(origin, key, cast("Mapping[str, object]", value))
+            elif key in TABLES:
+                self.problems.append(f"{_where(origin, key, value)}: expected a table")
             elif key in LEAVES:
                 yield key, value
             elif key in NO_EFFECT:
                 self.ignored.setdefault(key, f"{origin}: {key} has no effect here: {NO_EFFECT[key]}")
             else:
-                self.note_value(
-                    origin, key, value, lambda name=name, value=value: _unknown(table, name, isinstance(value, Mapping))
-                )
+                self.problems.append(partial(_unknown, origin, key, value))
 
-    def _put(self, key: str, raw: object, origin: Origin) -> None:
-        """Lay one value over the lower ones, or note that it is illegal."""
-        try:
-            leaf = _Leaf(LEAVES[key].read(raw), origin)
-        except UnfitError as error:
-            expected = str(error)
-            self.note_value(origin, key, raw, lambda: expected)
-            self._clear_replaced(key, None)
-            self.leaves.pop(key, None)
-            self._illegal.add(key)
-        else:
-            self._clear_replaced(key, leaf.value)
-            self.leaves[key] = leaf
-            self._illegal.discard(key)
-
-    def _clear_replaced(self, key: str, value: SettingValue) -> None:
-        """Forget the lower parameters of a distribution whose type changes."""
-        distribution, _, name = key.rpartition(".")
-        if name != "type" or distribution not in DISTRIBUTIONS:
-            return
-        lower = self.leaves.get(key)
-        if lower is None or lower.value != value:
-            for other in [other for other in self.leaves if other.startswith(distribution + ".")]:
-                del self.leaves[other]
-
-    def config(self) -> Config:
-        """Return the configuration.
-
-        Raises:
-            ConfigError: There are problems; the message has one line for each.
-        """
-        return _built(Config, "", self.checked_values())
-
-    def checked_values(self) -> Mapping[str, SettingValue]:
-        """Return the legal values by dotted key, after a look at the distributions and at what must agree.
-
-        Raises:
-            ConfigError: As of ``config``.
-        """
+    def check(self) -> None:
+        """Raise a ConfigError with one line for each problem, if there are any."""
         for distribution in DISTRIBUTIONS:
             self._check_parameters(distribution)
-        values = {key: leaf.value for key, leaf in self.leaves.items()}
-        for agreement in AGREEMENTS:
-            known = all(key in values for key in agreement.keys)
-            if known and not agreement.holds(*(values[key] for key in agreement.keys)):
-                self.note(self._disagreement(agreement))
-        lines = list(self._problems)
-        if len(lines) == 1:
-            raise ConfigError(lines[0])
+        for keys, expected, holds in _AGREEMENTS:
+            # The largest draw of a distribution is its bound, or the one value that it has.
+            found = [key if key in self.leaves else re.sub(r"\.high$", ".value", key) for key in keys]
+            leaves = {key: self.leaves[key] for key in found if key in self.leaves and self.leaves[key].legal}
+            if len(leaves) == len(keys) and not holds(*(leaf.value for leaf in leaves.values())):
+                given = ", ".join(f"{key} = {leaf.value} ({leaf.origin})" for key, leaf in leaves.items())
+                self.problems.append(f"{given}: expected {expected}")
+        lines = [each if isinstance(each, str) else each() for each in self.problems[:_MOST_PROBLEMS]]
+        more = len(self.problems) - len(lines)
+        if more:
+            lines.append(f"... and {more:,} more")
+        if len(lines) > 1:
+            lines.insert(0, f"{len(self.problems)} problems in the configuration:")
         if lines:
-            more = [f"... and {self._more:,} more"] if self._more else []
-            total = len(lines) + self._more
-            raise ConfigError("\n- ".join([f"{total} problems in the configuration:", *lines, *more]))
-        return values
+            raise ConfigError("\n- ".join(lines))
 
     def _check_parameters(self, distribution: str) -> None:
         """Note parameters that the distribution's type lacks or does not have; forget the latter."""
         kind = self.leaves.get(f"{distribution}.type")
-        if kind is None:
+        if kind is None or not kind.legal:
             return
         names = PARAMETERS[str(kind.value)]
         expected = f'type = "{kind.value}" has {", ".join(names)}'
-        for key in [key for key in self.leaves if key.startswith(distribution + ".")]:
-            if key.rpartition(".")[2] not in {"type", *names}:
-                leaf = self.leaves.pop(key)
-                self.note_value(leaf.origin, key, leaf.value, lambda: f"unknown key; {expected}")
-        for name in names:
+        for name in dict.fromkeys(itertools.chain(*PARAMETERS.values())):
             key = f"{distribution}.{name}"
-            if key not in self.leaves and key not in self._illegal:
-                self.note(f"{kind.origin}: {key} is missing; {expected}")
+            if name in names and key not in self.leaves:
+                self.problems.append(f"{kind.origin}: {key} is missing; {expected}")
+            elif name not in names and key in self.leaves:
+                leaf = self.leaves.pop(key)
+                if leaf.legal:
+                    self.problems.append(f"{_where(leaf.origin, key, leaf.value)}: unknown key; {expected}")
 
-    def _disagreement(self, agreement: "Agreement") -> str:
-        """Return the message for settings that do not agree, each with the place it comes from."""
-        leaves = {key: self.leaves[key] for key in agreement.keys}
-        origins = {leaf.origin for leaf in leaves.values()}
-        if len(origins) == 1:
-            settings = ", ".join(f"{key} = {leaf.value}" for key, leaf in leaves.items())
-            return f"{origins.pop()}: {settings}: expected {agreement.expected}"
-        settings = ", ".join(f"{key} = {leaf.value} ({leaf.origin})" for key, leaf in leaves.items())
-        return f"{settings}: expected {agreement.expected}"
+    def config(self) -> Config:
+        """Return the configuration, or raise what ``check`` raises."""
+        self.check()
+        return self._built(Config, "")
 
-
-def _built(cls: type[Any], prefix: str, values: Mapping[str, SettingValue]) -> Any:  # noqa: ANN401 -- of that class
-    """Return an instance of the class of one table; the values are complete, legal and in agreement."""
-    arguments: dict[str, object] = {}
-    for field in attrs.fields(cls):
-        key, known = prefix + field.name, setting_of(field)
-        if known is None:
-            arguments[field.name] = _built(cast("type[Any]", field.type), key + ".", values)
-        elif known.is_distribution:
-            word = str(values[f"{key}.type"])
-            parameters: dict[str, Any] = {name: values[f"{key}.{name}"] for name in PARAMETERS[word]}
-            arguments[field.name] = DISTRIBUTION_TYPES[word](**parameters)
-        else:
-            arguments[field.name] = values[key]
-    return cls(**arguments)
+    def _built(self, cls: type[Any], prefix: str) -> Any:  # noqa: ANN401 -- an instance of that class
+        arguments: dict[str, object] = {}
+        for field in attrs.fields(cls):
+            key, known = prefix + field.name, setting_of(field)
+            if known is None and field.init:
+                arguments[field.name] = self._built(cast("type[Any]", field.type), key + ".")
+            elif known is not None and known.type == "distribution":
+                word = str(self.leaves[f"{key}.type"].value)
+                arguments[field.name] = self._built(DISTRIBUTION_TYPES[word], key + ".")
+            elif known is not None:
+                arguments[field.name] = self.leaves[key].value
+        return cls(**arguments)
 
 
 # ---------------------------------------------------------------------------------------------------------------- hints
 
 
-def _key_text(key: str) -> str:
-    """Return a dotted key for a message; one that could pass for another or is long stands in quotes, escaped."""
-    return key if _PLAIN_KEY.fullmatch(key) else shown(key)
+def _where(origin: Origin, key: str, value: object) -> str:
+    """Return place, key and value for a message; a key that could pass for another or is long is quoted, escaped."""
+    return f"{origin}: {key if _PLAIN_KEY.fullmatch(key) else shown(key)} = {shown(value)}"
 
 
 def _nearest(word: str, words: Iterable[str]) -> str | None:
@@ -576,29 +444,25 @@ def _nearest(word: str, words: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word[:_LONGEST_NAME], list(words), n=1)), None)
 
 
-def _unknown(table: str, name: str, is_table: bool) -> str:  # noqa: FBT001 -- private
-    """Return what to say about a key that is no setting."""
-    what = "unknown table" if is_table else "unknown key"
-    written = f"{table}.{name}" if table else name
-    if settings := DERIVED.get(written):
-        return f"{what}; it follows from {settings}, which can be set"
-    meant = _nearest_key(table, name, written)
-    return f"{what}; did you mean {meant}?" if meant else f"{what}; the settings are listed in docs/configuration.md"
-
-
-def _nearest_key(table: str, name: str, written: str) -> str | None:
-    """Return the dotted key that was probably meant by the unknown ``name`` in ``table``.
-
-    In turn: the same name in another table, a similar name in this table, a similar name anywhere.
-    """
+def _unknown(origin: Origin, key: str, value: object) -> str:
+    """Return the message about a key that is no setting, with the key that was probably meant."""
     keys = sorted({*LEAVES, *TABLES})
-    if same := [key for key in keys if key.rpartition(".")[2] == name]:
-        return _nearest(written, same) or same[0]
-    if sibling := _nearest(name, [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == table]):
-        return f"{table}.{sibling}" if table else sibling
-    by_name = {key.rpartition(".")[2]: key for key in reversed(keys)}
-    similar = _nearest(name, by_name)
-    return by_name[similar] if similar else _nearest(written, keys)
+    same = [each for each in keys if each.rpartition(".")[2] == key.rpartition(".")[2]]
+    meant = _nearest(key, same or keys) or next(iter(same), None)
+    if key in DERIVED:
+        hint = f"it follows from {DERIVED[key]}, which can be set"
+    else:
+        hint = f"did you mean {meant}?" if meant else "the settings are listed in docs/configuration.md"
+    what = "unknown table" if isinstance(value, Mapping) else "unknown key"
+    return f"{_where(origin, key, value)}: {what}; {hint}"
+
+
+def _unknown_variable(origin: Origin, value: str) -> str:
+    meant = _nearest(origin.name.upper(), VARIABLES)
+    hint = (
+        f"did you mean {meant}?" if meant else f"settings are {_PREFIX}<TABLE>__<KEY>, listed in docs/configuration.md"
+    )
+    return f"{origin} = {shown(value)}: unknown setting; {hint}"
 
 
 # ----------------------------------------------------------------------------------------------------------- agreements
@@ -608,44 +472,12 @@ _LARGEST_CLIENT_MULTIPLIER: Final = 2.5
 _LARGEST_REQUIRED_TRUST: Final = 4
 
 
-class Agreement(NamedTuple):
-    """One statement about several settings.
-
-    Args:
-        keys: Dotted keys of the settings; the statement counts only where all have legal values.
-        expected: The statement in words, for the message.
-        holds: Whether it is true of the settings' values, given in the order of ``keys``.
-    """
-
-    keys: tuple[str, ...]
-    expected: str
-    holds: Callable[..., bool]
-
-
-def _order(table: str, *names: str) -> Agreement:
-    """Return the agreement that the named settings of a table do not fall."""
-
-    def holds(*values: float) -> bool:
-        return all(left <= right for left, right in itertools.pairwise(values))
-
-    return Agreement(tuple(f"{table}.{name}" for name in names), " <= ".join(names), holds)
-
-
-def _deadline_is_a_date(  # noqa: PLR0913 -- the settings of one statement
-    start: dt.date,
-    years: int,
-    quantity: float,
-    prestige: float,
-    ladder: tuple[int, ...],
-    scale: float,
-    least: int,
-    per_day: float,
-    fewest_days: int,
-) -> bool:
+def _deadline_is_a_date(start: dt.date, years: int, *figures: Any) -> bool:  # noqa: ANN401 -- numbers, and the ladder
     """Return whether the latest deadline, of the largest task accepted just before the horizon, is in year 9999.
 
     The largest sum over all domains is taken, so that it holds also where a deadline is made from the sum.
     """
+    quantity, prestige, ladder, scale, least, per_day, fewest_days = figures
     if start.year + years > dt.MAXYEAR:
         return False
     work = len(DOMAINS) * max(least, quantity * (1 + scale * (max(prestige, *ladder, 1) - 1)))
@@ -662,35 +494,39 @@ def _reward_is_exact(reward: float, prestige: float, ladder: tuple[int, ...], sc
     return gated * _LARGEST_CLIENT_MULTIPLIER <= _LARGEST_REWARD_CENTS
 
 
-def _agreements() -> Iterator[Agreement]:
-    yield _order("world", "prestige_min", "initial_prestige_level", "prestige_max")
-    hours = ("world.workday_start_hour", "world.workday_end_hour")
-    yield Agreement(hours, "workday_start_hour < workday_end_hour", lambda start, end: start < end)
-    for tier in TIERS:
-        yield _order(f"world.salary_{tier}", "min_cents", "max_cents")
-        yield _order(f"world.salary_{tier}", "rate_min", "rate_max")
-    for distribution in DISTRIBUTIONS:
-        yield _order(distribution, "low", "high")
-        yield _order(distribution, "low", "mode", "high")
-    dist, world = "world.dist", "world"
-    # The largest draw of a distribution is the one of these two that it has.
-    for prestige in (f"{dist}.required_prestige.high", f"{dist}.required_prestige.value"):
-        for quantity in (f"{dist}.required_qty.high", f"{dist}.required_qty.value"):
-            keys = (quantity, prestige, f"{world}.market_prestige_ladder", f"{world}.prestige_qty_scale")
-            deadline = (f"{world}.min_task_qty", f"{world}.deadline_qty_per_day", f"{world}.deadline_min_biz_days")
-            yield Agreement(
-                ("sim.start_date", "sim.horizon_years", *keys, *deadline),
-                "the horizon and the latest possible deadline no later than year 9999",
-                _deadline_is_a_date,
-            )
-        for reward in (f"{dist}.reward_funds_cents.high", f"{dist}.reward_funds_cents.value"):
-            scales = (f"{world}.reward_prestige_scale", f"{world}.trust_gated_reward_boost")
-            yield Agreement(
-                (reward, prestige, f"{world}.market_prestige_ladder", *scales),
-                f"the largest possible reward at most {_LARGEST_REWARD_CENTS:_} cents",
-                _reward_is_exact,
-            )
+def _rising(table: str, *names: str) -> "_Agreement":
+    keys = tuple(f"{table}.{name}" for name in names)
+    return keys, " <= ".join(names), lambda *values: list(values) == sorted(values)
 
 
-AGREEMENTS: Final = tuple(_agreements())
-"""Every agreement between settings."""
+_Agreement = tuple[tuple[str, ...], str, Callable[..., bool]]
+_AGREEMENTS: Final[tuple[_Agreement, ...]] = (
+    _rising("world", "prestige_min", "initial_prestige_level", "prestige_max"),
+    (
+        ("world.workday_start_hour", "world.workday_end_hour"),
+        "workday_start_hour < workday_end_hour",
+        lambda start, end: start < end,
+    ),
+    *(_rising(f"world.salary_{tier}", "min_cents", "max_cents") for tier in TIERS),
+    *(_rising(f"world.salary_{tier}", "rate_min", "rate_max") for tier in TIERS),
+    *(_rising(distribution, "low", "high") for distribution in DISTRIBUTIONS),
+    *(_rising(distribution, "low", "mode", "high") for distribution in DISTRIBUTIONS),
+    (
+        (
+            *("sim.start_date", "sim.horizon_years", "world.dist.required_qty.high"),
+            *("world.dist.required_prestige.high", "world.market_prestige_ladder", "world.prestige_qty_scale"),
+            *("world.min_task_qty", "world.deadline_qty_per_day", "world.deadline_min_biz_days"),
+        ),
+        "the horizon and the latest possible deadline no later than year 9999",
+        _deadline_is_a_date,
+    ),
+    (
+        (
+            *("world.dist.reward_funds_cents.high", "world.dist.required_prestige.high"),
+            *("world.market_prestige_ladder", "world.reward_prestige_scale", "world.trust_gated_reward_boost"),
+        ),
+        f"the largest possible reward at most {_LARGEST_REWARD_CENTS:_} cents",
+        _reward_is_exact,
+    ),
+)
+"""Keys, a statement about their values, and whether it is true of them, for all that must agree."""

@@ -1,15 +1,12 @@
 """The settings: frozen attrs classes that mirror the TOML tables, and the values derived from them.
 
-There are no defaults here: the preset ``default`` is their one home. A setting's range, description and rule stand
-beside it; validation, environment variables and the table in the documentation all read them from here.
+There are no defaults here: the preset ``default`` is their one home. A setting's type, range, description and rule
+stand in its field; validation, environment variables and the table in the documentation all read them from here.
 
 To add a setting, add a field to its class and its value to the preset ``default``; give it the ``neutral`` value with
 which all is as before, so that digests stay. A further table is a further class as a field of ``Config`` or
-``WorldConfig``.
-
-Invariants:
-    * No instance holds an illegal value, and no ``Config`` holds inconsistent ones.
-    * Equal configurations have equal hashes, digests and TOML, however their numbers were written.
+``WorldConfig``. No instance holds an illegal value, and no ``Config`` holds inconsistent ones; equal configurations
+have equal hashes, digests and TOML, however their numbers were written.
 
 Source: Y-1.2 (distributions).
 """
@@ -18,101 +15,77 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Self, cast
 
 import attrs
 
-from ycbench_env.config.kinds import (
-    Kind,
-    Setting,
-    boolean,
-    choice,
-    date,
-    distribution,
-    many,
-    number,
-    setting,
-    setting_of,
-    text,
-    value_class,
-    whole,
-)
+from ycbench_env.config.kinds import Setting, derived, setting, setting_of, value_class
 from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tier_midpoint
 from ycbench_env.units import decimal_ratio
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
 
 _MOST_EMPLOYEES: Final = 1_000
 
-_ANY: Final = number(-(10**12), 10**12)
-_SHAPE: Final = number(0.001, 1_000_000)  # far smaller ones make Python's sampler divide by zero or overflow
-_SCALE: Final = number(0, 10**12)
-_FRACTION: Final = number(0, 1)
-_FACTOR: Final = number(0, 10)
-# Stored prestige and trust have 3 places and stored rates 4, so their bounds have no more either.
-_PRESTIGE: Final = number(0, 100, decimals=3)
-_MULTIPLIER: Final = number(0, 100, decimals=6)
-_PRESSURE: Final = number(0, 100)
-_RATE: Final = number(0, 100)
-_CENTS: Final = whole(0, 10**10)
+_ANY: Final = (-(10**12), 10**12)
+# The least shape is far above those that make Python's sampler divide by zero or overflow. Stored prestige and trust
+# have 3 places and stored rates 4, so their bounds have no more either. A draw is truncated, so a continuous number of
+# domains needs room above the last whole number to reach it.
 
 
 @value_class
 class Triangular:
     """A triangular draw, then clamped to [low, high]."""
 
-    type: ClassVar[Literal["triangular"]] = "triangular"
-    low: float = setting(_ANY, "smallest draw")
-    high: float = setting(_ANY, "largest draw")
-    mode: float = setting(_ANY, "most likely draw, from low to high")
+    type: Literal["triangular"] = attrs.field(init=False, default="triangular")
+    low: float = setting("smallest draw", "", *_ANY)
+    high: float = setting("largest draw", "", *_ANY)
+    mode: float = setting("most likely draw, from low to high", "", *_ANY)
 
 
 @value_class
 class Beta:
     """``scale`` times a beta draw, clamped to [low, high], rounded to 4 places."""
 
-    type: ClassVar[Literal["beta"]] = "beta"
-    alpha: float = setting(_SHAPE, "first shape parameter")
-    beta: float = setting(_SHAPE, "second shape parameter")
-    scale: float = setting(_SCALE, "factor of the draw")
-    low: float = setting(_ANY, "smallest draw")
-    high: float = setting(_ANY, "largest draw")
+    type: Literal["beta"] = attrs.field(init=False, default="beta")
+    alpha: float = setting("first shape parameter", "", 0.001, 1_000_000)
+    beta: float = setting("second shape parameter", "", 0.001, 1_000_000)
+    scale: float = setting("factor of the draw", "", 0, 10**12)
+    low: float = setting("smallest draw", "", *_ANY)
+    high: float = setting("largest draw", "", *_ANY)
 
 
 @value_class
 class Normal:
     """A normal draw, clamped to [low, high], rounded to 4 places."""
 
-    type: ClassVar[Literal["normal"]] = "normal"
-    mean: float = setting(_ANY, "mean before clamping")
-    stdev: float = setting(_SCALE, "standard deviation before clamping; 0 = always the mean")
-    low: float = setting(_ANY, "smallest draw")
-    high: float = setting(_ANY, "largest draw")
+    type: Literal["normal"] = attrs.field(init=False, default="normal")
+    mean: float = setting("mean before clamping", "", *_ANY)
+    stdev: float = setting("standard deviation before clamping; 0 = always the mean", "", 0, 10**12)
+    low: float = setting("smallest draw", "", *_ANY)
+    high: float = setting("largest draw", "", *_ANY)
 
 
 @value_class
 class Uniform:
     """A uniform draw from [low, high]."""
 
-    type: ClassVar[Literal["uniform"]] = "uniform"
-    low: float = setting(_ANY, "smallest draw")
-    high: float = setting(_ANY, "largest draw")
+    type: Literal["uniform"] = attrs.field(init=False, default="uniform")
+    low: float = setting("smallest draw", "", *_ANY)
+    high: float = setting("largest draw", "", *_ANY)
 
 
 @value_class
 class Constant:
     """Always the same number; consumes no draw."""
 
-    type: ClassVar[Literal["constant"]] = "constant"
-    value: float = setting(_ANY, "the number")
+    type: Literal["constant"] = attrs.field(init=False, default="constant")
+    value: float = setting("the number", "", *_ANY)
 
 
 Distribution = Triangular | Beta | Normal | Uniform | Constant
 """Any of the five. Drawing is the generator's business."""
 
-DISTRIBUTION_TYPES: Final[dict[str, type[Distribution]]] = {
-    cls.type: cls for cls in (Triangular, Beta, Normal, Uniform, Constant)
-}
+DISTRIBUTION_TYPES: Final = {cls.__name__.lower(): cls for cls in (Triangular, Beta, Normal, Uniform, Constant)}
 """The class of each ``type`` word."""
 
 
@@ -120,286 +93,210 @@ DISTRIBUTION_TYPES: Final[dict[str, type[Distribution]]] = {
 class DistConfig:
     """Table ``[world.dist]``: what market tasks are drawn from."""
 
-    required_prestige: Distribution = distribution(
-        number(1, 100), "prestige that a task requires; draws are truncated", "Y-2.4"
+    required_prestige: Distribution = setting("prestige that a task requires; draws are truncated", "Y-2.4", 1, 100)
+    reward_funds_cents: Distribution = setting("base reward in cents; draws are truncated", "Y-2.4", 0, 10**9)
+    domain_count: Distribution = setting(
+        "number of domains of a task; draws are truncated", "Y-2.4", 1, len(DOMAINS) + 1, below=True
     )
-    reward_funds_cents: Distribution = distribution(
-        number(0, 10**9), "base reward in cents; draws are truncated", "Y-2.4"
-    )
-    domain_count: Distribution = distribution(
-        # A draw is truncated, so a continuous one needs room above the last whole number to reach it.
-        number(1, len(DOMAINS) + 1, below=True),
-        "number of domains of a task; draws are truncated",
-        "Y-2.4",
-    )
-    required_qty: Distribution = distribution(
-        number(1, 100_000), "base work in one domain; draws are truncated", "Y-2.4"
-    )
-    reward_prestige_delta: Distribution = distribution(number(0, 100), "prestige gained by a success", "Y-2.4")
-    skill_boost: Distribution = distribution(number(0, 10), "share by which a success raises rates", "Y-2.4")
+    required_qty: Distribution = setting("base work in one domain; draws are truncated", "Y-2.4", 1, 100_000)
+    reward_prestige_delta: Distribution = setting("prestige gained by a success", "Y-2.4", 0, 100)
+    skill_boost: Distribution = setting("share by which a success raises rates", "Y-2.4", 0, 10)
 
 
 @value_class
 class SalaryTier:
     """Tables ``[world.salary_*]``: pay and skill of one tier's employees."""
 
-    min_cents: int = setting(_CENTS, "lowest monthly salary in cents", "Y-2.2")
-    max_cents: int = setting(_CENTS, "highest monthly salary in cents", "Y-2.2")
-    rate_min: float = setting(_RATE, "lowest rate (or average of rates), in work per business hour", "Y-2.2")
-    rate_max: float = setting(_RATE, "highest rate (or average of rates), in work per business hour", "Y-2.2")
+    min_cents: int = setting("lowest monthly salary in cents", "Y-2.2", 0, 10**10)
+    max_cents: int = setting("highest monthly salary in cents", "Y-2.2", 0, 10**10)
+    rate_min: float = setting("lowest rate (or average of rates), in work per business hour", "Y-2.2", 0, 100)
+    rate_max: float = setting("highest rate (or average of rates), in work per business hour", "Y-2.2", 0, 100)
 
 
 @value_class
 class WorldConfig:
     """Table ``[world]``: the company, its market and its clients.
 
-    The properties below the fields are computed once an instance, in the doubles or exact numbers that the rules ask
-    for, and read like fields.
+    The derived fields below the settings hold the doubles or exact numbers that the rules ask for.
     """
 
     world_seed: int | Literal["run"] = setting(
-        whole(0, 2**63 - 1, word="run"), 'seed of employees and clients; "run" = the run seed', "Y-2.1"
+        'seed of employees and clients; "run" = the run seed', "Y-2.1", 0, 2**63 - 1
     )
-    accrual: Literal["business_hours", "until_midnight"] = setting(
-        choice("business_hours", "until_midnight"), "which hours count as progress", "Y-6"
-    )
-    num_employees: int = setting(whole(0, _MOST_EMPLOYEES), "employees of the company", "Y-2.2")
+    accrual: Literal["business_hours", "until_midnight"] = setting("which hours count as progress", "Y-6")
+    num_employees: int = setting("employees of the company", "Y-2.2", 0, _MOST_EMPLOYEES)
     employee_skill_sampling: Literal["uniform", "gamma_budget"] = setting(
-        choice("uniform", "gamma_budget"),
         "how skill is drawn: a rate a domain, or an average that is shared out among the domains",
         "K-1.2",
         neutral="uniform",
     )
-    skill_rates_visible: bool = setting(boolean(), "whether `employee list` shows skill rates", "K-1.2", neutral=True)
-    initial_funds_cents: int = setting(whole(0, 10**15), "funds at the start, in cents", "Y-10")
-    initial_prestige_level: float = setting(_PRESTIGE, "prestige in each domain at the start", "Y-10")
-    num_market_tasks: int = setting(whole(0, 10_000), "tasks on the market", "Y-2.4")
+    skill_rates_visible: bool = setting("whether `employee list` shows skill rates", "K-1.2", neutral=True)
+    initial_funds_cents: int = setting("funds at the start, in cents", "Y-10", 0, 10**15)
+    initial_prestige_level: float = setting("prestige in each domain at the start", "Y-10", 0, 100, decimals=3)
+    num_market_tasks: int = setting("tasks on the market", "Y-2.4", 0, 10_000)
     market_prestige_ladder: tuple[int, ...] = setting(
-        many(whole(1, 100), 10_000), "prestige that the first tasks require, without a draw", "K-1.3", neutral=(1,) * 10
+        "prestige that the first tasks require, without a draw",
+        "K-1.3",
+        1,
+        100,
+        longest=10_000,
+        neutral=(1,) * 10,
     )
     task_draw_order: Literal["prestige_first", "requirements_first"] = setting(
-        choice("prestige_first", "requirements_first"),
-        "whether a task's prestige is drawn before or after its domains and work",
-        "K-1.3",
-        neutral="prestige_first",
+        "whether a task's prestige is drawn before or after its domains and work", "K-1.3", neutral="prestige_first"
     )
     task_domain_sampling: Literal["specialty_first", "uniform"] = setting(
-        choice("specialty_first", "uniform"),
-        "whether the first domain of a task leans to its client's specialties",
-        "K-1.3",
-        neutral="specialty_first",
+        "whether the first domain of a task leans to its client's specialties", "K-1.3", neutral="specialty_first"
     )
     replacement_prestige: Literal["same", "drawn"] = setting(
-        choice("same", "drawn"),
-        "whether a replacement requires the prestige of the accepted task or draws its own",
-        "K-1.4",
-        neutral="same",
+        "whether a replacement requires the prestige of the accepted task or draws its own", "K-1.4", neutral="same"
     )
     replacement_numbering: Literal["slot", "episode"] = setting(
-        choice("slot", "episode"),
-        "what counts the accepts that number a replacement and name its stream",
-        "X-3",
-        neutral="slot",
+        "what counts the accepts that number a replacement and name its stream", "X-3", neutral="slot"
     )
     refill_at: Literal["accept", "dispatch", "completion"] = setting(
-        choice("accept", "dispatch", "completion"),
-        "when the market replaces an accepted task",
-        "X-4",
-        neutral="accept",
+        "when the market replaces an accepted task", "X-4", neutral="accept"
     )
     prestige_gate: Literal["required_domains", "highest"] = setting(
-        choice("required_domains", "highest"),
         "which prestige must reach what a task requires: that of each of its domains, or the highest of all four",
         "K-2.1",
         neutral="required_domains",
     )
     min_task_qty: int = setting(
-        whole(1, 25_000), "least work of an accepted task in a domain; 1 = no floor", "K-2.1", neutral=200
+        "least work of an accepted task in a domain; 1 = no floor", "K-2.1", 1, 25_000, neutral=200
     )
     max_open_tasks: int | None = setting(
-        whole(0, 10**6, note="; 0 = no limit", zero_is_none=True),
-        "most tasks planned or active at once; more are not accepted",
-        "X-1",
-        neutral=None,
+        "most tasks planned or active at once; more are not accepted", "X-1", 0, 1_000_000, neutral=None
     )
-    market_browse_default_limit: int = setting(whole(1, 10_000), "tasks that `market browse` shows without `--limit`")
+    market_browse_default_limit: int = setting("tasks that `market browse` shows without `--limit`", "", 1, 10_000)
     market_browse_scope: Literal["acceptable", "all"] = setting(
-        choice("acceptable", "all"),
         "whether `market browse` shows only what could be accepted now; `all` adds `--required-prestige-lte`",
         "K-3",
         neutral="acceptable",
     )
-    assign_by_employee_id: bool = setting(
-        boolean(), "whether `task assign` also takes `--employee-id`", "K-3", neutral=False
-    )
-    workday_start_hour: int = setting(whole(0, 23), "hour at which a business day starts", "Y-3.1")
-    workday_end_hour: int = setting(whole(1, 24), "hour at which a business day ends", "Y-3.1")
-    resume_stops_at_payroll: bool = setting(
-        boolean(), "whether `sim resume` stops at each payroll", "K-2.4", neutral=True
-    )
+    assign_by_employee_id: bool = setting("whether `task assign` also takes `--employee-id`", "K-3", neutral=False)
+    workday_start_hour: int = setting("hour at which a business day starts", "Y-3.1", 0, 23)
+    workday_end_hour: int = setting("hour at which a business day ends", "Y-3.1", 1, 24)
+    resume_stops_at_payroll: bool = setting("whether `sim resume` stops at each payroll", "K-2.4", neutral=True)
     resume_requires_active_task: bool = setting(
-        boolean(), "whether `sim resume` is refused with nothing active", "K-2.4", neutral=True
+        "whether `sim resume` is refused with nothing active", "K-2.4", neutral=True
     )
     efficient_team_size: int | Literal["none"] = setting(
-        whole(1, _MOST_EMPLOYEES, word="none", note=" = no cap"),
-        "members of a team that count in a domain and learn",
-        "Y-5.1",
+        "members of a team that count in a domain and learn", "Y-5.1", 1, _MOST_EMPLOYEES
     )
-    salary_bump_pct: float = setting(_FACTOR, "raise at a success, as a fraction of `salary_raise_basis`", "Y-5.5")
+    salary_bump_pct: float = setting("raise at a success, as a fraction of `salary_raise_basis`", "Y-5.5", 0, 10)
     salary_raise_basis: Literal["tier_midpoint", "current_salary"] = setting(
-        choice("tier_midpoint", "current_salary"), "what a raise is a fraction of", "K-2.3", neutral="tier_midpoint"
+        "what a raise is a fraction of", "K-2.3", neutral="tier_midpoint"
     )
-    salary_max_cents: int | Literal["none"] = setting(
-        whole(0, 10**10, word="none", note=" = no cap"), "salary up to which raises go, in cents", "Y-5.5"
-    )
+    salary_max_cents: int | Literal["none"] = setting("salary up to which raises go, in cents", "Y-5.5", 0, 10**10)
     skill_rate_max: float | Literal["none"] = setting(
-        number(0, 100, above=True, decimals=4, word="none", note=" = no cap"), "rate up to which skill grows", "Y-5.5"
+        "rate up to which skill grows", "Y-5.5", 0, 100, above=True, decimals=4
     )
-    prestige_min: float = setting(_PRESTIGE, "lowest prestige", "Y-4.4")
-    prestige_max: float = setting(_PRESTIGE, "highest prestige", "Y-5.5")
-    prestige_decay_per_day: float = setting(number(0, 1, decimals=6), "prestige lost a day in each domain", "Y-5.3")
-    prestige_qty_scale: float = setting(_FACTOR, "growth of work per level of required prestige", "Y-2.4")
-    reward_prestige_scale: float = setting(_FACTOR, "growth of reward per level of required prestige", "Y-2.4")
-    penalty_fail_multiplier: float = setting(_MULTIPLIER, "prestige lost by a failure, in deltas", "Y-5.5")
-    penalty_fail_funds_pct: float = setting(_FACTOR, "fee for a failure, as a fraction of the reward", "Y-5.5")
-    penalty_cancel_multiplier: float = setting(_MULTIPLIER, "prestige lost by a cancel, in deltas", "Y-4.4")
+    prestige_min: float = setting("lowest prestige", "Y-4.4", 0, 100, decimals=3)
+    prestige_max: float = setting("highest prestige", "Y-5.5", 0, 100, decimals=3)
+    prestige_decay_per_day: float = setting("prestige lost a day in each domain", "Y-5.3", 0, 1, decimals=6)
+    prestige_qty_scale: float = setting("growth of work per level of required prestige", "Y-2.4", 0, 10)
+    reward_prestige_scale: float = setting("growth of reward per level of required prestige", "Y-2.4", 0, 10)
+    penalty_fail_multiplier: float = setting("prestige lost by a failure, in deltas", "Y-5.5", 0, 100, decimals=6)
+    penalty_fail_funds_pct: float = setting("fee for a failure, as a fraction of the reward", "Y-5.5", 0, 10)
+    penalty_cancel_multiplier: float = setting("prestige lost by a cancel, in deltas", "Y-4.4", 0, 100, decimals=6)
     num_clients: int = setting(
-        whole(0, len(CLIENT_NAMES)), "clients on the market; 0 = nobody's tasks, without trust", "Y-2.3"
+        "clients on the market; 0 = nobody's tasks, without trust", "Y-2.3", 0, len(CLIENT_NAMES)
     )
-    trust_max: float = setting(number(0, 100, above=True, decimals=3), "highest trust of a client", "Y-5.5")
-    trust_build_rate: float = setting(
-        number(0, 1_000, decimals=6), "slowness of trust; 0 = trust is never gained", "Y-5.6"
-    )
-    trust_fragility: float = setting(_PRESSURE, "trust lost by a cancel; scales failure and decay", "Y-5.6")
-    trust_focus_pressure: float = setting(_PRESSURE, "scales trust lost with all other clients", "Y-5.6")
-    trust_work_reduction_max: float = setting(_FRACTION, "share of work saved at full trust", "Y-4.1")
-    trust_gating_fraction: float = setting(_FRACTION, "share of tasks that require trust; 0 = none", "Y-2.4")
-    trust_gated_reward_boost: float = setting(_FACTOR, "growth of reward per level of required trust", "Y-2.4")
+    trust_max: float = setting("highest trust of a client", "Y-5.5", 0, 100, above=True, decimals=3)
+    trust_build_rate: float = setting("slowness of trust; 0 = trust is never gained", "Y-5.6", 0, 1_000, decimals=6)
+    trust_fragility: float = setting("trust lost by a cancel; scales failure and decay", "Y-5.6", 0, 100)
+    trust_focus_pressure: float = setting("scales trust lost with all other clients", "Y-5.6", 0, 100)
+    trust_work_reduction_max: float = setting("share of work saved at full trust", "Y-4.1", 0, 1)
+    trust_gating_fraction: float = setting("share of tasks that require trust; 0 = none", "Y-2.4", 0, 1)
+    trust_gated_reward_boost: float = setting("growth of reward per level of required trust", "Y-2.4", 0, 10)
     task_specialty_domain_bias: float = setting(
-        _FRACTION, "chance that the first domain is a specialty of the client", "Y-2.4"
+        "chance that the first domain is a specialty of the client", "Y-2.4", 0, 1
     )
     loyalty_rat_fraction: float = setting(
-        _FRACTION, "share of adversarial draws among clients; at least one is made", "Y-2.3"
+        "share of adversarial draws among clients; at least one is made", "Y-2.3", 0, 1
     )
-    loyalty_severity: float = setting(number(0, 1_000), "growth of work by a client's disloyalty", "Y-4.1")
+    loyalty_severity: float = setting("growth of work by a client's disloyalty", "Y-4.1", 0, 1_000)
     adversarial_inflation_passes: int = setting(
-        whole(1, 10), "how often an adversarial client inflates a task's work", "X-2", neutral=1
+        "how often an adversarial client inflates a task's work", "X-2", 1, 10, neutral=1
     )
-    deadline_qty_per_day: float = setting(
-        number(0, 10**9, above=True), "work that a deadline allows a business day", "Y-4.1"
-    )
+    deadline_qty_per_day: float = setting("work that a deadline allows a business day", "Y-4.1", 0, 10**9, above=True)
     deadline_basis: Literal["largest", "sum"] = setting(
-        choice("largest", "sum"),
-        "which work makes a deadline: the largest of the domains, or their sum",
-        "K-2.1",
-        neutral="largest",
+        "which work makes a deadline: the largest of the domains, or their sum", "K-2.1", neutral="largest"
     )
-    deadline_min_biz_days: int = setting(whole(0, 10_000), "fewest business days until a deadline", "Y-4.1")
+    deadline_min_biz_days: int = setting("fewest business days until a deadline", "Y-4.1", 0, 10_000)
     task_progress_milestones: tuple[float, ...] = setting(
-        many(number(0, 1, above=True, decimals=4), 100, ascending=True),
         "fractions of a task's work that stop the clock",
         "Y-5.2",
+        0,
+        1,
+        above=True,
+        ascending=True,
+        decimals=4,
+        longest=100,
     )
     dist: DistConfig
     salary_junior: SalaryTier
     salary_mid: SalaryTier
     salary_senior: SalaryTier
 
-    @cached_property
-    def command_rules(self) -> tuple[bool, bool, str, bool]:
-        """What decides which commands there are: clients, rates, scope of the market, naming by id (K-1, K-3)."""
-        return self.num_clients > 0, self.skill_rates_visible, self.market_browse_scope, self.assign_by_employee_id
-
-    @cached_property
-    def trust_gain_base(self) -> float:
-        """Trust gained by a success at no trust; 0.0 where ``trust_build_rate`` is 0 (Y-5.6)."""
-        # Zero turns the feature off; the formula would divide by it.
-        return 1.6 * self.trust_max / self.trust_build_rate if self.trust_build_rate else 0.0
-
-    @cached_property
-    def trust_fail_penalty(self) -> float:
-        """Trust lost by a failure (Y-5.6)."""
-        return 0.6 * self.trust_fragility
-
-    @cached_property
-    def trust_cancel_penalty(self) -> float:
-        """Trust lost by a cancel (Y-5.6)."""
-        return self.trust_fragility
-
-    @cached_property
-    def trust_decay_per_day(self) -> float:
-        """Trust lost with each client a day (Y-5.6)."""
-        return 0.03 * self.trust_fragility
-
-    @cached_property
-    def trust_cross_decay(self) -> float:
-        """Trust lost with every other client by a completion (Y-5.6)."""
-        return 0.06 * self.trust_focus_pressure
-
-    @cached_property
-    def penalty_fail_multiplier_ratio(self) -> tuple[int, int]:
-        """Numerator and denominator of ``penalty_fail_multiplier`` as written in decimal."""
-        return decimal_ratio(self.penalty_fail_multiplier)
-
-    @cached_property
-    def penalty_cancel_multiplier_ratio(self) -> tuple[int, int]:
-        """Numerator and denominator of ``penalty_cancel_multiplier`` as written in decimal."""
-        return decimal_ratio(self.penalty_cancel_multiplier)
-
-    @cached_property
-    def prestige_decay_per_day_ratio(self) -> tuple[int, int]:
-        """Numerator and denominator of ``prestige_decay_per_day`` as written in decimal."""
-        return decimal_ratio(self.prestige_decay_per_day)
-
-    @cached_property
-    def milestone_ratios(self) -> tuple[tuple[int, int], ...]:
-        """Numerator and denominator of each milestone as written in decimal, ascending."""
-        return tuple(decimal_ratio(milestone) for milestone in self.task_progress_milestones)
-
-    @cached_property
-    def prestige_min_milli(self) -> int:
-        """``prestige_min`` in thousandths; exact, because its kind limits the decimal places."""
-        return round(self.prestige_min * 1_000)
-
-    @cached_property
-    def prestige_max_milli(self) -> int:
-        """``prestige_max`` in thousandths."""
-        return round(self.prestige_max * 1_000)
-
-    @cached_property
-    def initial_prestige_milli(self) -> int:
-        """``initial_prestige_level`` in thousandths."""
-        return round(self.initial_prestige_level * 1_000)
-
-    @cached_property
-    def tier_midpoints_cents(self) -> dict[str, int]:
-        """Middle of each tier's salary range, in cents; not to be changed. Source: Y-5.5."""
-        tiers = (self.salary_junior, self.salary_mid, self.salary_senior)
-        return {name: tier_midpoint(tier.min_cents, tier.max_cents) for name, tier in zip(TIERS, tiers, strict=True)}
-
-    @cached_property
-    def skill_rate_max_e4(self) -> int:
-        """``skill_rate_max`` in ten-thousandths; without a cap, the highest rate that the rules can store."""
-        return HIGHEST_RATE_E4 if self.skill_rate_max == "none" else round(self.skill_rate_max * 10_000)
-
-    @cached_property
-    def salary_cap_cents(self) -> int:
-        """``salary_max_cents``; without a cap, the highest salary that the rules can store."""
-        return HIGHEST_SALARY_CENTS if self.salary_max_cents == "none" else self.salary_max_cents
-
-    @cached_property
-    def team_size(self) -> int:
-        """``efficient_team_size``; without a cap, the largest staff that a company can have."""
-        return _MOST_EMPLOYEES if self.efficient_team_size == "none" else self.efficient_team_size
+    # What follows from the settings. First what decides which commands there are (K-1, K-3).
+    command_rules: tuple[bool, bool, str, bool] = derived(
+        lambda world: (
+            world.num_clients > 0,
+            world.skill_rates_visible,
+            world.market_browse_scope,
+            world.assign_by_employee_id,
+        )
+    )
+    # Trust gained by a success at no trust; 0 turns it off, and the formula would divide by it (Y-5.6).
+    trust_gain_base: float = derived(
+        lambda world: 1.6 * world.trust_max / world.trust_build_rate if world.trust_build_rate else 0.0
+    )
+    # Trust lost by a failure, by a cancel, with each client a day, and by a completion with all others (Y-5.6).
+    trust_fail_penalty: float = derived(lambda world: 0.6 * world.trust_fragility)
+    trust_cancel_penalty: float = derived(lambda world: world.trust_fragility)
+    trust_decay_per_day: float = derived(lambda world: 0.03 * world.trust_fragility)
+    trust_cross_decay: float = derived(lambda world: 0.06 * world.trust_focus_pressure)
+    # Numerator and denominator of settings as they are written in decimal.
+    penalty_fail_multiplier_ratio: tuple[int, int] = derived(lambda world: decimal_ratio(world.penalty_fail_multiplier))
+    penalty_cancel_multiplier_ratio: tuple[int, int] = derived(
+        lambda world: decimal_ratio(world.penalty_cancel_multiplier)
+    )
+    prestige_decay_per_day_ratio: tuple[int, int] = derived(lambda world: decimal_ratio(world.prestige_decay_per_day))
+    milestone_ratios: tuple[tuple[int, int], ...] = derived(
+        lambda world: tuple(map(decimal_ratio, world.task_progress_milestones))
+    )
+    # Prestige in thousandths; exact, because the settings have 3 decimals at most.
+    prestige_min_milli: int = derived(lambda world: round(world.prestige_min * 1_000))
+    prestige_max_milli: int = derived(lambda world: round(world.prestige_max * 1_000))
+    initial_prestige_milli: int = derived(lambda world: round(world.initial_prestige_level * 1_000))
+    # Middle of each tier's salary range, in cents (Y-5.5).
+    tier_midpoints_cents: dict[str, int] = derived(
+        lambda world: {
+            name: tier_midpoint(tier.min_cents, tier.max_cents)
+            for name, tier in zip(TIERS, (world.salary_junior, world.salary_mid, world.salary_senior), strict=True)
+        }
+    )
+    # The caps as numbers; where there is none, the largest number that the rules can store exactly.
+    skill_rate_max_e4: int = derived(
+        lambda world: HIGHEST_RATE_E4 if world.skill_rate_max == "none" else round(world.skill_rate_max * 10_000)
+    )
+    salary_cap_cents: int = derived(
+        lambda world: HIGHEST_SALARY_CENTS if world.salary_max_cents == "none" else world.salary_max_cents
+    )
+    team_size: int = derived(
+        lambda world: _MOST_EMPLOYEES if world.efficient_team_size == "none" else world.efficient_team_size
+    )
 
 
 @value_class
 class SimConfig:
     """Table ``[sim]``: the clock and the company."""
 
-    start_date: dt.date = setting(date(), "first day; the clock starts at workday start", "Y-3.1")
-    horizon_years: int = setting(whole(1, 100), "years until the horizon", "Y-3.1")
-    company_name: str = setting(text(0, 200), "name of the company")
+    start_date: dt.date = setting("first day; the clock starts at workday start", "Y-3.1")
+    horizon_years: int = setting("years until the horizon", "Y-3.1", 1, 100)
+    company_name: str = setting("name of the company", "", 0, 200)
 
 
 @value_class
@@ -407,43 +304,33 @@ class LoopConfig:
     """Table ``[loop]``: turns."""
 
     auto_advance_after_turns: int = setting(
-        whole(0, 10**6), "turns without the clock moving before it is moved; 0 = never", "Y-9"
+        "turns without the clock moving before it is moved; 0 = never", "Y-9", 0, 1_000_000
     )
-    max_turns: int | None = setting(
-        whole(0, 10**9, note="; 0 = no limit", zero_is_none=True), "turns after which the episode is truncated", "Y-9"
-    )
+    max_turns: int | None = setting("turns after which the episode is truncated", "Y-9", 0, 10**9)
 
 
 @value_class
 class AgentConfig:
     """Table ``[agent]``: what agents are given; the world does not read it."""
 
-    history_keep_rounds: int = setting(whole(1, 10**6), "latest turns of the conversation that an agent keeps")
-    temperature: float = setting(number(0, 2), "sampling temperature of a language model")
-    top_p: float = setting(number(0, 1), "nucleus sampling mass of a language model")
-    request_timeout_seconds: float = setting(number(0, 86_400, above=True), "longest wait for one reply, in seconds")
-    retry_max_attempts: int = setting(whole(1, 100), "attempts at one request, the first included")
-    retry_backoff_seconds: float = setting(number(0, 3_600), "first wait between attempts, in seconds; 0 = none")
+    history_keep_rounds: int = setting("latest turns of the conversation that an agent keeps", "", 1, 1_000_000)
+    temperature: float = setting("sampling temperature of a language model", "", 0, 2)
+    top_p: float = setting("nucleus sampling mass of a language model", "", 0, 1)
+    request_timeout_seconds: float = setting("longest wait for one reply, in seconds", "", 0, 86_400, above=True)
+    retry_max_attempts: int = setting("attempts at one request, the first included", "", 1, 100)
+    retry_backoff_seconds: float = setting("first wait between attempts, in seconds; 0 = none", "", 0, 3_600)
 
 
 @value_class
 class Config:
     """A whole configuration: what ``load_config`` returns, and a value that can be compared, hashed and pickled.
 
-    Attributes:
-        name: Name of the preset or file.
-        description: What it is for.
-        sim: Clock and company.
-        loop: Turns.
-        agent: What agents are given.
-        world: The game's numbers.
-
     Raises:
         ConfigError: The settings do not agree with each other; the message lists all that is wrong.
     """
 
-    name: str = setting(text(1, 200), "name; a file without one takes its own, without the suffix")
-    description: str = setting(text(0, 2_000), "what the configuration is for")
+    name: str = setting("name; a file without one takes its own, without the suffix", "", 1, 200)
+    description: str = setting("what the configuration is for", "", 0, 2_000)
     sim: SimConfig
     loop: LoopConfig
     agent: AgentConfig
@@ -474,7 +361,7 @@ class Config:
 
         A date becomes ISO text, a missing limit 0, so that the tables stand alone whatever the preset ``default`` says.
         """
-        return _table(self)
+        return attrs.asdict(self, filter=lambda field, _: "derived" not in field.metadata, value_serializer=_plain)
 
     def to_toml(self) -> str:
         """Return every setting as TOML text; as a file, ``load_config`` makes an equal configuration of it."""
@@ -489,40 +376,24 @@ class Config:
         change nothing, and without the settings that came later and have their neutral value: so a configuration keeps
         its digest when the library learns new settings.
         """
-        table = _table(self, neutral=False)
+
+        def counts(field: "attrs.Attribute[Any]", value: object) -> bool:
+            known = setting_of(field)
+            return "derived" not in field.metadata and (known is None or value != known.neutral)
+
+        table = attrs.asdict(self, filter=counts, value_serializer=_plain)
         del table["name"], table["description"]
         written = json.dumps(table, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
         return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
-def _table(instance: object, *, neutral: bool = True) -> dict[str, Any]:
-    """Return an attrs instance as a table of plain values, tables and distributions included.
-
-    Args:
-        instance: The instance.
-        neutral: Whether settings that came later are in it also where they change nothing.
-    """
-    table: dict[str, Any] = {"type": instance.type} if isinstance(instance, Distribution) else {}
-    for field in attrs.fields(cast("type[attrs.AttrsInstance]", type(instance))):
-        value, known = getattr(instance, field.name), setting_of(field)
-        if neutral or known is None or value != known.neutral:
-            table[field.name] = _plain(value, neutral=neutral)
-    return table
-
-
-def _plain(value: object, *, neutral: bool) -> object:
+def _plain(_instance: type, _field: "attrs.Attribute[Any]", value: Any) -> Any:  # noqa: ANN401 -- of any setting
     """Return a value in the form that TOML and JSON share."""
-    match value:
-        case None:
-            return 0
-        case dt.date():
-            return value.isoformat()
-        case tuple():
-            return list(cast("tuple[float, ...]", value))
-        case int() | float() | str():
-            return value
-        case _:
-            return _table(value, neutral=neutral)
+    if value is None:
+        return 0
+    if isinstance(value, tuple):
+        return list(cast("tuple[float, ...]", value))
+    return value.isoformat() if isinstance(value, dt.date) else value
 
 
 # ------------------------------------------------------------------------------------------------- the list of settings
@@ -531,10 +402,10 @@ def _plain(value: object, *, neutral: bool) -> object:
 def _settings_of(cls: type[attrs.AttrsInstance], prefix: str) -> Iterator[Setting]:
     for field in attrs.fields(cls):
         known = setting_of(field)
-        if known is None:
-            yield from _settings_of(cast("type[attrs.AttrsInstance]", field.type), f"{prefix}{field.name}.")
-        else:
+        if known is not None:
             yield attrs.evolve(known, key=prefix + field.name)
+        elif field.init:
+            yield from _settings_of(cast("type[attrs.AttrsInstance]", field.type), f"{prefix}{field.name}.")
 
 
 FIELDS: Final = tuple(_settings_of(Config, ""))
@@ -549,22 +420,22 @@ PARAMETERS: Final = {
 KNOB_PARAMETERS: Final = ("low", "high", "mode", "value")
 """Parameters that are numbers a draw can be; the setting, not the distribution, says which are legal."""
 
-DISTRIBUTIONS: Final = tuple(sorted(field.key for field in FIELDS if field.is_distribution))
+DISTRIBUTIONS: Final = tuple(sorted(field.key for field in FIELDS if field.type == "distribution"))
 """Keys that hold a distribution."""
 
 
-def _leaves_of(field: Setting) -> Iterator[tuple[str, Kind]]:
-    if not field.is_distribution:
-        yield field.key, field.kind
+def _leaves_of(field: Setting) -> Iterator[tuple[str, Setting]]:
+    if field.type != "distribution":
+        yield field.key, field
         return
-    yield f"{field.key}.type", choice(*PARAMETERS)
+    yield f"{field.key}.type", Setting("type of the distribution", words=tuple(PARAMETERS))
     for parameters in PARAMETERS.values():
         for name, parameter in parameters.items():
-            yield f"{field.key}.{name}", field.kind if name in KNOB_PARAMETERS else parameter.kind
+            yield f"{field.key}.{name}", attrs.evolve(field, type="float") if name in KNOB_PARAMETERS else parameter
 
 
-LEAVES: Final = {key: kind for field in FIELDS for key, kind in _leaves_of(field)}
-"""Kind of each dotted key that has a single value."""
+LEAVES: Final = {key: leaf for field in FIELDS for key, leaf in _leaves_of(field)}
+"""The setting, or parameter of a distribution, of each dotted key that has a single value."""
 
 TABLES: Final = frozenset(key[:index] for key in LEAVES for index, letter in enumerate(key) if letter == ".")
 """Dotted keys of all tables."""

@@ -10,8 +10,7 @@ import attrs
 from hypothesis import strategies as st
 
 from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, OptionSpec, format_command
-from ycbench_env.config import FIELDS, Config, load_config
-from ycbench_env.config import Kind as ConfigKind
+from ycbench_env.config import FIELDS, Config, Setting, load_config
 from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 from ycbench_env.types.command import Command, Help
 from ycbench_env.types.state import Employee, State, Task, evolve
@@ -197,9 +196,9 @@ def valid_configs(
     ranges = {**(_SMALL if small else {}), **ranges}
     values: dict[str, Any] = {}
     for field in FIELDS:
-        low, high = ranges.get(field.key, (field.kind.low, field.kind.high))
-        kind = attrs.evolve(field.kind, low=low, high=high)
-        values[field.key] = draw(_distributions(kind) if field.is_distribution else _setting_values(kind))
+        low, high = ranges.get(field.key, (field.low, field.high))
+        narrowed = attrs.evolve(field, low=low, high=high)
+        values[field.key] = draw((_distributions if field.type == "distribution" else _setting_values)(narrowed))
     for keys in _ORDERED:
         values.update(zip(keys, sorted(values[key] for key in keys), strict=True))
     if draw(st.integers(0, 2)) == 0:
@@ -215,6 +214,61 @@ def valid_configs(
             table = table.setdefault(part, {})
         table[name] = value
     return load_config(tables, environ={})
+
+
+def _bound(values: dict[str, Any]) -> None:
+    """Make rewards smaller where the largest would be too large, and deadlines shorter that are after year 9999."""
+    required, work = (
+        distribution.get("value", distribution.get("high"))
+        for distribution in (values["world.dist.required_prestige"], values["world.dist.required_qty"])
+    )
+    levels = max(required, *values["world.market_prestige_ladder"], 1) - 1  # above the first, at most
+    growth = (1 + values["world.reward_prestige_scale"] * levels) * (1 + values["world.trust_gated_reward_boost"] * 4)
+    rewards = values["world.dist.reward_funds_cents"]
+    rewards |= {name: min(rewards[name], math.floor(10**11 / growth)) for name in rewards.keys() & set(KNOB_PARAMETERS)}
+    work = max(values["world.min_task_qty"], work * (1 + values["world.prestige_qty_scale"] * levels))
+    least = len(DOMAINS) * work / 10**6  # days
+    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], least)
+
+
+@st.composite
+def _distributions(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
+    """Draw the table of a distribution, with low <= mode <= high."""
+    word = draw(st.sampled_from(sorted(PARAMETERS)))
+    drawn = {
+        name: draw(_setting_values(setting if name in KNOB_PARAMETERS else parameter))
+        for name, parameter in PARAMETERS[word].items()
+    }
+    names = [name for name in ("low", "mode", "high") if name in drawn]
+    return {"type": word, **drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
+
+
+def _setting_values(setting: Setting) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each type
+    if setting.longest:
+        one = _setting_values(attrs.evolve(setting, longest=0))
+        few = st.lists(one, max_size=min(setting.longest, 12), unique=setting.ascending)
+        return few.map(sorted) if setting.ascending else few
+    words = [st.just(word) for word in setting.words]
+    match setting.type:
+        case "int":
+            return st.one_of(*words, st.integers(int(setting.low), int(setting.high)))
+        case "float" | "distribution" if setting.decimals is None:
+            low, high = float(setting.low), float(setting.high)
+            return st.one_of(*words, st.floats(low, high, exclude_min=setting.above, exclude_max=setting.below))
+        case "float" | "distribution":
+            step = 10 ** (setting.decimals or 0)
+            first, last = math.ceil(setting.low * step) + setting.above, math.floor(setting.high * step) - setting.below
+            return st.one_of(*words, st.integers(first, last).map(lambda steps: steps / step))
+        case "text":
+            letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
+            return st.text(letters, min_size=int(setting.low), max_size=int(setting.high))
+        case "choice":
+            return st.one_of(words)
+        case "bool":
+            return st.booleans()
+        case "date":
+            # Year 3000 leaves room for any horizon and deadline below year 9999.
+            return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
 
 
 def _bound(values: dict[str, Any]) -> None:

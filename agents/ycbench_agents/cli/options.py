@@ -151,7 +151,7 @@ def read_overrides(settings: Iterable[str]) -> Tables:
     Raises:
         UsageError: One is no assignment, or contradicts another.
     """
-    words = frozenset(field.key for field in FIELDS if field.kind.label in {"text", "choice"})  # 7 is a text for them
+    words = frozenset(field.key for field in FIELDS if field.type in {"text", "choice"})  # 7 is a text for them
     tables: Tables = {}
     for text in settings:
         key, equals, written = text.partition("=")
