@@ -38,7 +38,6 @@ ConfigSource = str | os.PathLike[str] | Mapping[str, object] | Config
 
 _ROOT: Final = "default"
 _PREFIX: Final = "YCBENCH_"
-_PRESETS: Final = resources.files("ycbench_env").joinpath("presets")
 _MOST_PROBLEMS: Final = 50  # a hint costs milliseconds, and nobody reads the fifty-first line
 _LONGEST_NAME: Final = 80
 _PLAIN_KEY: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{_LONGEST_NAME}}}")
@@ -73,6 +72,7 @@ class Origin:
 
 
 _ARGUMENT: Final = Origin("argument")
+_ROOT_ORIGIN: Final = Origin("preset", _ROOT)
 
 
 def load_config(
@@ -129,7 +129,7 @@ def config_origins(
 def config_of(tables: Mapping[str, object]) -> Config:
     """Return the configuration that ``Config.to_dict`` wrote; see ``Config.from_dict``."""
     layers = _Layers()
-    layers.lay(Origin("preset", _ROOT), _open(_ROOT, Path()).tree)
+    layers.lay(_ROOT_ORIGIN, _open(_ROOT, Path()).tree)
     layers.lay(_ARGUMENT, tables)
     return layers.config()
 
@@ -141,8 +141,7 @@ def check_config(config: Config) -> None:
     layers.check()
 
 
-@attrs.frozen
-class Difference:
+class Difference(NamedTuple):
     """One setting that differs, as plain values; None where its distribution has no such parameter."""
 
     key: str
@@ -176,41 +175,39 @@ class _Document(NamedTuple):
     directory: Path
     tree: Mapping[str, object]
 
+    def is_same_as(self, other: "_Document") -> bool:
+        """Return whether both are the same preset or file, in whatever way it is named."""
+        here, there = self.origin, other.origin
+        return here.kind == there.kind and Path(here.name).resolve() == Path(there.name).resolve()
+
 
 @cache
 def preset_names() -> tuple[str, ...]:
     """Return the names of the presets, ``default`` first, then by name."""
-    names = [entry.name.removesuffix(".toml") for entry in _PRESETS.iterdir() if entry.name.endswith(".toml")]
+    folder = resources.files("ycbench_env").joinpath("presets")
+    names = [entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")]
     return tuple(sorted(names, key=lambda name: (name != _ROOT, name)))
 
 
 def _open(reference: str | os.PathLike[str], directory: Path) -> _Document:
     """Return the preset or file that a reference names; text that names a preset is never taken for a path."""
-    if isinstance(reference, str) and reference in preset_names():
-        origin = Origin("preset", reference)
-        data = _PRESETS.joinpath(f"{reference}.toml").read_bytes()
-        return _Document(origin, Path(), _tree(data, str(origin), reference))
-    written = os.fspath(reference)
-    if not isinstance(written, str) or not written:  # pyright: ignore[reportUnnecessaryIsInstance] -- a path of bytes
-        raise ConfigError(_nothing_there(reference, "it is no path"))
-    path = directory / written
+    names = preset_names()
+    if isinstance(reference, str) and reference in names:
+        data = resources.files("ycbench_env").joinpath("presets", f"{reference}.toml").read_bytes()
+        return _Document(Origin("preset", reference), Path(), _tree(data, f"preset {reference}", reference))
+    path = directory / reference
     label = printable(str(path))
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise ConfigError(_nothing_there(reference, f"there is no file {label}")) from None
+        meant = _nearest(path.name.lower(), names)
+        hint = f"; did you mean the preset {meant}?" if meant else ""
+        message = f"{shown(str(reference))} is not a preset ({', '.join(names)}), and there is no file {label}{hint}"
+        raise ConfigError(message) from None
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
-        message = f"{label}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}"
+        message = f"{label}: cannot be read as a configuration file: {error}"
         raise ConfigError(message) from None
     return _Document(Origin("file", str(path)), path.parent, _tree(data, label, path.stem))
-
-
-def _nothing_there(reference: object, why: str) -> str:
-    names = preset_names()
-    name = shown(str(reference) if isinstance(reference, Path) else reference)
-    meant = _nearest(Path(str(reference)).name.lower(), names)
-    hint = f"; did you mean the preset {meant}?" if meant else ""
-    return f"{name} is not a preset ({', '.join(names)}), and {why}{hint}"
 
 
 @lru_cache(maxsize=32)
@@ -220,37 +217,29 @@ def _tree(data: bytes, label: str, stem: str) -> Mapping[str, object]:
 
     try:
         return {"name": stem, **tomllib.loads(data.decode("utf-8-sig"))}
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"{label}: not UTF-8 at byte {error.start} (line {line}); save the file as UTF-8"
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError: no TOML, no UTF-8, a number of thousands of digits
         reason = str(error)[:200].encode("ascii", "backslashreplace").decode("ascii")
-        message = f"{label}: not TOML: {reason}"
-    raise ConfigError(message)
+        message = f"{label}: not TOML in UTF-8: {reason}"
+        raise ConfigError(message) from None
 
 
-def _chain_of(document: _Document) -> tuple[list[_Document], list[str]]:
-    """Return a document and all that it stands on, lowest first, and what is wrong with the chain, if anything is.
-
-    What extends nothing stands on the preset ``default``.
-    """
-    chain, places = [document], list[object]()
+def _chain_of(document: _Document, problems: "_Problems") -> list[_Document]:
+    """Return a document and all that it stands on, lowest last; what is wrong with the chain becomes a problem."""
+    chain = [document]
     try:
-        while chain[-1].origin != Origin("preset", _ROOT):
-            child = chain[-1]
-            places.append((child.origin.kind, Path(child.origin.name).resolve()))
-            reference = child.tree.get("extends", _ROOT)
+        while chain[-1].origin != _ROOT_ORIGIN:
+            reference = chain[-1].tree.get("extends", _ROOT)
             if not isinstance(reference, str):
                 message = f"extends = {shown(reference)}: expected the name of a preset or the path of a file"
                 raise ConfigError(message)  # noqa: TRY301 -- becomes a problem below
-            parent = _open(reference, child.directory)
-            if (parent.origin.kind, Path(parent.origin.name).resolve()) in places:
+            parent = _open(reference, chain[-1].directory)
+            if any(parent.is_same_as(each) for each in chain):
                 message = f"{parent.origin}: a cycle; one of them must extend something else"
                 raise ConfigError(message)  # noqa: TRY301 -- as above
             chain.append(parent)
     except ConfigError as error:
-        return chain[::-1], [f"{' -> '.join(str(each.origin) for each in chain)} -> extends: {error}"]
-    return chain[::-1], []
+        problems.append(f"{' -> '.join(str(each.origin) for each in chain)} -> extends: {error}")
+    return chain
 
 
 def _variable_value(key: str, written: str) -> object:
@@ -278,8 +267,9 @@ def _layers(
     environ: Mapping[str, str] | None,
     base_dir: str | os.PathLike[str] | None,
 ) -> "_Layers":
-    """Return all layers of a source laid over each other."""
+    """Return all layers of a source laid over each other; what extends nothing stands on the preset ``default``."""
     layers = _Layers()
+    environ = os.environ if environ is None else environ
     if isinstance(source, Config):
         layers.lay(Origin("configuration", source.name), source.to_dict())
     else:
@@ -288,14 +278,12 @@ def _layers(
             document = _open(source, directory)
         else:
             document = _Document(_ARGUMENT, directory, _tables(source, "source", "a preset name, a path, a Config or "))
-        chain, problems = _chain_of(document)
-        layers.problems += problems
-        for each in chain:
+        for each in reversed(_chain_of(document, layers.problems)):
             if each.origin == _ARGUMENT:  # a mapping is an explicit argument, so it beats the environment
-                layers.lay_variables(os.environ if environ is None else environ)
+                layers.lay_variables(environ)
             layers.lay(each.origin, {name: value for name, value in each.tree.items() if name != "extends"})
         if document.origin != _ARGUMENT:
-            layers.lay_variables(os.environ if environ is None else environ)
+            layers.lay_variables(environ)
     if overrides is not None:
         layers.lay(_ARGUMENT, _tables(overrides, "overrides"))
     return layers
@@ -306,6 +294,9 @@ def _tables(value: object, parameter: str, also: str = "") -> Mapping[str, objec
         return cast("Mapping[str, object]", value)
     message = f"argument: {parameter} = {shown(value)}: expected {also}a mapping of nested tables"
     raise ConfigError(message)
+
+
+_Problems = list[str | Callable[[], str]]
 
 
 class _Leaf(NamedTuple):
@@ -322,7 +313,7 @@ class _Layers:
 
     leaves: dict[str, _Leaf] = attrs.field(factory=dict[str, _Leaf])
     ignored: dict[str, str] = attrs.field(factory=dict[str, str])
-    problems: list[str | Callable[[], str]] = attrs.field(factory=list[str | Callable[[], str]])
+    problems: "_Problems" = attrs.field(factory=list[str | Callable[[], str]])
 
     def lay_variables(self, environ: Mapping[str, str]) -> None:
         """Lay the environment variables that are settings on top."""
@@ -332,18 +323,19 @@ class _Layers:
             origin = Origin("environment", name)
             if name not in VARIABLES:
                 self.problems.append(partial(_unknown_variable, origin, environ[name]))
-                continue
-            *tables, last = VARIABLES[name].split(".")
-            tree: dict[str, object] = {last: _variable_value(VARIABLES[name], environ[name])}
-            for table in reversed(tables):
-                tree = {table: tree}
-            self.lay(origin, tree)
+            else:
+                self._put(origin, {VARIABLES[name]: _variable_value(VARIABLES[name], environ[name])})
 
     def lay(self, origin: Origin, tree: Mapping[str, object]) -> None:
         """Lay tables on top, key by key; a distribution of another type replaces the lower one."""
-        entries = dict(self._entries(origin, "", tree))
+        self._put(origin, dict(self._entries(origin, "", tree)))
+
+    def _put(self, origin: Origin, entries: Mapping[str, object]) -> None:
         # The type comes first, so that a changed one clears the old parameters before the new ones arrive.
         for key in sorted(entries, key=lambda key: not key.endswith(".type")):
+            if key in NO_EFFECT:
+                self.ignored.setdefault(key, f"{origin}: {key} has no effect here: {NO_EFFECT[key]}")
+                continue
             try:
                 leaf = _Leaf(LEAVES[key].read(entries[key]), origin)
             except ValueError as error:
@@ -367,10 +359,8 @@ class _Layers:
                 yield from self._entries(origin, key, cast("Mapping[str, object]", value))
             elif key in TABLES:
                 self.problems.append(f"{_where(origin, key, value)}: expected a table")
-            elif key in LEAVES:
+            elif key in LEAVES or key in NO_EFFECT:
                 yield key, value
-            elif key in NO_EFFECT:
-                self.ignored.setdefault(key, f"{origin}: {key} has no effect here: {NO_EFFECT[key]}")
             else:
                 self.problems.append(partial(_unknown, origin, key, value))
 
@@ -449,12 +439,10 @@ def _unknown(origin: Origin, key: str, value: object) -> str:
     keys = sorted({*LEAVES, *TABLES})
     same = [each for each in keys if each.rpartition(".")[2] == key.rpartition(".")[2]]
     meant = _nearest(key, same or keys) or next(iter(same), None)
+    hint = f"did you mean {meant}?" if meant else "the settings are listed in docs/configuration.md"
     if key in DERIVED:
-        hint = f"it follows from {DERIVED[key]}, which can be set"
-    else:
-        hint = f"did you mean {meant}?" if meant else "the settings are listed in docs/configuration.md"
-    what = "unknown table" if isinstance(value, Mapping) else "unknown key"
-    return f"{_where(origin, key, value)}: {what}; {hint}"
+        hint = "it follows from other settings"
+    return f"{_where(origin, key, value)}: unknown {'table' if isinstance(value, Mapping) else 'key'}; {hint}"
 
 
 def _unknown_variable(origin: Origin, value: str) -> str:

@@ -448,11 +448,5 @@ NO_EFFECT: Final = {
 }
 """Keys of the public implementation that are accepted with a warning, and why they have no effect."""
 
-DERIVED: Final = {
-    "world.trust_gain_base": "trust_max and trust_build_rate",
-    "world.trust_fail_penalty": "trust_fragility",
-    "world.trust_cancel_penalty": "trust_fragility",
-    "world.trust_decay_per_day": "trust_fragility",
-    "world.trust_cross_decay": "trust_focus_pressure",
-}
-"""Values that are no settings, and the settings that they follow from (Y-5.6)."""
+DERIVED: Final = {f"world.{field.name}" for field in attrs.fields(WorldConfig) if "derived" in field.metadata}
+"""Keys of values that follow from settings and cannot be set."""

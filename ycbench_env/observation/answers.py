@@ -121,7 +121,7 @@ def _status(state: State) -> JsonObject:
         "employees": len(state.employees),
         "next_payroll": state.next_payroll,
         "monthly_payroll_cents": state.monthly_payroll_cents,
-        "risk": {"months_runway": state.standing.runway_months, "bankrupt": state.funds_cents < 0},
+        "risk": {"months_runway": state.runway_months, "bankrupt": state.funds_cents < 0},
     }
 
 

@@ -60,10 +60,9 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
         state: The state after the turn.
         report: The turn's answers and events; nothing at the start of an episode.
     """
-    standing = state.standing
-    turn, runway, end = state.turns_played + 1, standing.runway_months, state.calendar.horizon_end
+    turn, end, runway = state.turns_played + 1, state.calendar.horizon_end, state.runway_months
     events = report.events_json()
-    lines = [f"Turn {turn} | {state.sim_time} (until {end}) | {standing.text}"]
+    lines = [f"Turn {turn} | {state.sim_time} (until {end}) | {state.summary}"]
     if state.end_reason is not None:
         lines.append(f"The episode is over: {state.end_reason}.")
     if report.forced_advance:
@@ -73,7 +72,8 @@ def observe(state: State, report: TurnReport = _NO_REPORT) -> Observation:
     for answer in report.answers:
         lines.extend((f"> {answer.echo}", answer.output_json))
     # One array and views of it: an array for each figure takes twice as long.
-    figures = np.array((turn, *standing[:5]), _INT64)
+    money, counts = (state.funds_cents, state.monthly_payroll_cents), state.status_counts
+    figures = np.array((turn, *money, counts["active"], counts["planned"], len(state.employees)), _INT64)
     return {
         "turn": figures[0, ...],
         "sim_time": state.sim_time,

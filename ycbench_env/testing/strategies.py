@@ -271,61 +271,6 @@ def _setting_values(setting: Setting) -> st.SearchStrategy[Any]:  # noqa: PLR091
             return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
 
 
-def _bound(values: dict[str, Any]) -> None:
-    """Make rewards smaller where the largest would be too large, and deadlines shorter that are after year 9999."""
-    required, work = (
-        distribution.get("value", distribution.get("high"))
-        for distribution in (values["world.dist.required_prestige"], values["world.dist.required_qty"])
-    )
-    levels = max(required, *values["world.market_prestige_ladder"], 1) - 1  # above the first, at most
-    growth = (1 + values["world.reward_prestige_scale"] * levels) * (1 + values["world.trust_gated_reward_boost"] * 4)
-    rewards = values["world.dist.reward_funds_cents"]
-    rewards |= {name: min(rewards[name], math.floor(10**11 / growth)) for name in rewards.keys() & set(KNOB_PARAMETERS)}
-    work = max(values["world.min_task_qty"], work * (1 + values["world.prestige_qty_scale"] * levels))
-    least = len(DOMAINS) * work / 10**6  # days
-    values["world.deadline_qty_per_day"] = max(values["world.deadline_qty_per_day"], least)
-
-
-@st.composite
-def _distributions(draw: st.DrawFn, kind: ConfigKind) -> dict[str, Any]:
-    """Draw the table of a distribution, with low <= mode <= high."""
-    word = draw(st.sampled_from(sorted(PARAMETERS)))
-    drawn = {
-        name: draw(_setting_values(kind if name in KNOB_PARAMETERS else setting.kind))
-        for name, setting in PARAMETERS[word].items()
-    }
-    names = [name for name in ("low", "mode", "high") if name in drawn]
-    return {"type": word, **drawn, **dict(zip(names, sorted(drawn[name] for name in names), strict=True))}
-
-
-def _setting_values(kind: ConfigKind) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- one for each type
-    words = [st.just(word) for word in kind.words]
-    match kind.type:
-        case "int":
-            return st.one_of(*words, st.integers(int(kind.low), int(kind.high)))
-        case "float" if kind.decimals is None:
-            low, high = float(kind.low), float(kind.high)
-            return st.one_of(*words, st.floats(low, high, exclude_min=kind.above, exclude_max=kind.below))
-        case "float":
-            step = 10 ** (kind.decimals or 0)
-            first, last = math.ceil(kind.low * step) + kind.above, math.floor(kind.high * step) - kind.below
-            return st.one_of(*words, st.integers(first, last).map(lambda steps: steps / step))
-        case "text":
-            letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"))
-            return st.text(letters, min_size=int(kind.low), max_size=int(kind.high))
-        case "choice":
-            return st.sampled_from(kind.words)
-        case "bool":
-            return st.booleans()
-        case "date":
-            # Year 3000 leaves room for any horizon and deadline below year 9999.
-            return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
-        case "list":
-            one = attrs.evolve(kind, type=kind.element)
-            few = st.lists(_setting_values(one), max_size=min(kind.longest, 12), unique=kind.ascending)
-            return few.map(sorted) if kind.ascending else few
-
-
 # ---- states that differ only in what an agent must not see
 
 HIDDEN_FIELDS: Final = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from typing import Final
 
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
@@ -16,7 +16,6 @@ from ycbench_env.types.event import Outcome
 from ycbench_env.types.state import Assignment, MarketTask, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS
 
-_COMMANDS: Final = get_args(Command)
 _OPEN_STATUSES: Final = ("planned", "active")
 _SHOWN_NAMES: Final = 12  # employees that a refusal lists by name
 _SHOWN: Final = 60  # characters of an agent's text that a refusal repeats
@@ -55,7 +54,7 @@ def transition(state: State, command: Command) -> Outcome:  # noqa: PLR0911 -- a
             return advance(state)
         case InspectTask(task_id) if state.task_index(task_id) is None and state.market_slot(task_id) is None:
             return Outcome(state, _unknown(task_id))
-        case _ if isinstance(command, _COMMANDS):  # a question: the observation answers it
+        case Command():  # a question: the observation answers it
             return Outcome(state)
         case _:
             msg = f"command: got {type(command).__name__}, expected a Command such as Resume(); for text use play_turn"

@@ -2,9 +2,9 @@
 
 Layout of version 1: magic ``YCBS``, one version byte, CRC-32 of the rest (4 bytes, big-endian), then the configuration
 as canonical JSON, the turn counters and the world. Integers are zigzag varints (little groups of 7 bits first); texts
-are UTF-8 behind their length; lists stand behind their number of items. A row holds the plain figures of a value in the
-order of its attrs fields, then the elements of its tuples; a word is its place in a list. Times are stored as distances
-from what comes before them, which keeps a busy year well under 50 kB. Nothing derived is stored.
+are UTF-8 behind their length; rows and lists stand behind their length. A row holds the plain figures of a value in the
+order of its fields, then the elements of its tuples; a word is its place in a list. Times are stored as distances from
+what comes before them, which keeps a busy year well under 50 kB. Nothing derived is stored.
 
 Bytes may come from anybody: whatever they are, reading ends in a ``StateError`` or in a state that can be played.
 """
@@ -14,11 +14,12 @@ from __future__ import annotations
 import datetime as dt
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
-from itertools import compress, count
-from operator import attrgetter, is_not
-from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
+from itertools import chain, compress, count
+from operator import is_not
+from typing import Final, TypeVar, cast
 
 import attrs
 
@@ -27,7 +28,7 @@ from ycbench_env.errors import ConfigError, StateError
 from ycbench_env.rules.clock import DAY_US
 from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, deadline_days
 from ycbench_env.text import shown
-from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task, evolve
+from ycbench_env.types.state import Assignment, Calendar, Client, Employee, LedgerEntry, MarketTask, State, Task
 from ycbench_env.units import micros_of_date
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, LEDGER_CATEGORIES, OWN_STATUSES, TIERS
 
@@ -43,183 +44,146 @@ _PAYROLL: Final = LEDGER_CATEGORIES.index("monthly_payroll")
 _T = TypeVar("_T")
 
 
-class _Row(Generic[_T]):
-    """How the values of a class are written as one list of integers."""
-
-    def __init__(self, cls: type[_T], /, **words: Sequence[object]) -> None:
-        """Find out which fields are figures, words and tuples of figures; other fields are written apart."""
-        types = {field.name: field.type for field in attrs.fields(cast("Any", cls))}
-        self.cls = cls
-        self.words = words
-        self.figures = [name for name, kind in types.items() if kind == "int" or name in words]
-        self.tuples = [name for name, kind in types.items() if kind == "tuple[int, ...]"]
-        self.places = [(self.figures.index(name), values.index) for name, values in words.items()]
-        self._plain: Callable[[_T], tuple[Any, ...]] = attrgetter(*self.figures)
-        self._tuple_getters = [attrgetter(name) for name in self.tuples]
-
-    def integers(self, value: _T) -> list[int]:
-        """Return a value as integers."""
-        numbers: list[Any] = [*self._plain(value)]
-        for place, index in self.places:
-            numbers[place] = index(numbers[place])
-        for tuple_of in self._tuple_getters:
-            numbers += tuple_of(value)
-        return numbers
-
-    def fields(self, numbers: Sequence[int]) -> dict[str, Any]:
-        """Return the fields of the value that these integers are; its tuples have equal lengths."""
-        rest = len(numbers) - len(self.figures)
-        _require(rest >= 0 and rest % len(self.tuples or " ") == 0, f"a {self.cls.__name__} of {len(numbers)} numbers")
-        fields: dict[str, Any] = dict(zip(self.figures, numbers, strict=False))
-        for name, values in self.words.items():
-            fields[name] = _word(values, fields[name])
-        each = rest // len(self.tuples or " ")
-        for place, name in enumerate(self.tuples):
-            start = len(self.figures) + place * each
-            fields[name] = tuple(numbers[start : start + each])
-        return fields
-
-
-_EMPLOYEE: Final = _Row(Employee, tier=TIERS)
-_CLIENT: Final = _Row(Client, tier=_CLIENT_TIERS)
-_OFFER: Final = _Row(MarketTask)
-_TASK: Final = _Row(Task, status=OWN_STATUSES)
-
-
 # -------------------------------------------------------------------------------------------------------------- writing
 
 
 def state_to_bytes(state: State) -> bytes:
     """Return a state as bytes, equal for equal states on every machine."""
     settings = json.dumps(state.config.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    body = bytearray()
-    _put_text(body, settings)
-    _put(body, (state.turns_played, state.idle_turns))
-    _put_world(body, state, _items_of(state))
+    body = _text(settings) + _integers(_row(state.turns_played, state.idle_turns)) + StateDigests().world(state)
     return _MAGIC + bytes([STATE_VERSION]) + zlib.crc32(body).to_bytes(4, "big") + body
 
 
 def state_digest(state: State) -> str:
     """Return the SHA-256 of the world as hex: money, clock, tasks, staff and clients, no turn counters."""
-    body = bytearray()
-    _put_world(body, state, _items_of(state))
-    return sha256(body).hexdigest()
+    return StateDigests().of(state)
 
 
-def _put_integer(data: bytearray, value: int) -> None:
-    """Write a number as a zigzag varint."""
-    rest = value << 1 if value >= 0 else ~(value << 1)
-    while rest > _LOW_BITS:
-        data.append(rest & _LOW_BITS | _MORE)
-        rest >>= 7
-    data.append(rest)
-
-
-def _put(data: bytearray, values: Sequence[int]) -> None:
-    """Write numbers behind how many they are; ``_put_integer`` written out, since a world is thousands of them."""
+def _integers(values: Iterable[int]) -> bytes:
+    """Return numbers as zigzag varints."""
+    data = bytearray()
     append = data.append
-    for value in (len(values), *values):
+    for value in values:
         rest = value << 1 if value >= 0 else ~(value << 1)
         while rest > _LOW_BITS:
             append(rest & _LOW_BITS | _MORE)
             rest >>= 7
         append(rest)
+    return bytes(data)
 
 
-def _put_text(data: bytearray, value: str) -> None:
-    """Write a text behind its length in bytes."""
+def _row(*values: int) -> tuple[int, ...]:
+    return len(values), *values
+
+
+def _text(value: str) -> bytes:
     encoded = value.encode()
-    _put_integer(data, len(encoded))
-    data += encoded
+    return _integers([len(encoded)]) + encoded
 
 
-class _Items(NamedTuple):
-    """The long lists of a world as bytes: of each listed task, of each accepted one, of all bookings together."""
-
-    market: Sequence[bytes]
-    tasks: Sequence[bytes]
-    ledger: bytes | bytearray
-
-
-def _items_of(state: State) -> _Items:
-    start_us, names = state.calendar.start_us, [client.name for client in state.clients]
-    places = {task.task_id: place for place, task in enumerate(state.tasks)}
-    return _Items(
-        market=[_offer_bytes(offer, names) for offer in state.market],
-        tasks=[_task_bytes(task, names, start_us) for task in state.tasks],
-        ledger=_ledger_bytes(state.ledger, places, start_us),
+def _offer_row(offer: MarketTask, names: Sequence[str]) -> tuple[int, ...]:
+    return _row(
+        *(offer.number, offer.copy, _NOBODY if offer.client_name is None else names.index(offer.client_name)),
+        *(offer.required_prestige, offer.required_trust, offer.reward_cents),
+        *(offer.prestige_delta_milli, offer.skill_boost_e4),
+        *offer.domains,
+        *offer.quantities,
     )
 
 
-def _put_world(data: bytearray, state: State, items: _Items) -> None:
-    """Write the world: money, clock, staff, clients, and the long lists, ``_items_of(state)``."""
-    _put(data, (state.run_seed, state.now_us - state.calendar.start_us, state.funds_cents, state.payrolls_charged))
-    _put_integer(data, _END_REASONS.index(state.terminal_reason))
-    _put(data, state.prestige_milli)
-    _put_integer(data, len(state.employees))
-    for employee in state.employees:
-        _put(data, _EMPLOYEE.integers(employee))
-    _put_integer(data, len(state.clients))
-    for client in state.clients:
-        _put_text(data, client.name)
-        _put(data, _CLIENT.integers(client))
-    _put(data, state.slot_accepts)
-    for rows in (items.market, items.tasks):
-        _put_integer(data, len(rows))
-        data += b"".join(rows)
-    _put_integer(data, len(state.ledger))
-    data += items.ledger
-
-
-def _put_offer(data: bytearray, offer: MarketTask, names: list[str]) -> None:
-    numbers = _OFFER.integers(offer)
-    numbers.insert(2, _NOBODY if offer.client_name is None else names.index(offer.client_name))
-    _put(data, numbers)
-
-
-def _offer_bytes(offer: MarketTask, names: list[str]) -> bytes:
-    """Return a task of the market as bytes; ``names`` are the clients' in the order of the world."""
-    data = bytearray()
-    _put_offer(data, offer, names)
-    return bytes(data)
-
-
-def _task_bytes(task: Task, names: list[str], start_us: int) -> bytes:
-    """Return an accepted task as bytes; ``start_us`` is the start of the run."""
-    data = bytearray()
-    _put_offer(data, task.offer, names)
-    numbers, accepted_us = _TASK.integers(task), task.accepted_us
-    numbers[1] -= start_us
-    numbers[2] -= accepted_us
-    _put(data, numbers)
+def _task_bytes(task: Task, names: Sequence[str], start_us: int) -> bytes:
+    accepted_us = before_us = task.accepted_us
+    numbers = [
+        *_offer_row(task.offer, names),
+        *_row(
+            *(OWN_STATUSES.index(task.status), accepted_us - start_us, task.deadline_us - accepted_us),
+            *(task.milestones_reported, *task.required_e4, *task.done_e4),
+        ),
+    ]
     for time_us in (task.completed_us, task.completion_us, task.milestone_us):
         # None is 0, and what is not negative makes room for it.
         after_us = None if time_us is None else time_us - accepted_us
-        _put_integer(data, 0 if after_us is None else after_us + 1 if after_us >= 0 else after_us)
-    _put_integer(data, len(task.team))
-    before_us = accepted_us
+        numbers.append(0 if after_us is None else after_us + (after_us >= 0))
+    numbers.append(len(task.team))
     for member in task.team:
-        _put_integer(data, member.employee)
-        _put_integer(data, member.assigned_us - before_us)  # mostly 0: a team is assigned at once
+        numbers += (member.employee, member.assigned_us - before_us)  # mostly 0: a team is assigned at once
         before_us = member.assigned_us
-    return bytes(data)
+    return _integers(numbers)
 
 
-def _ledger_bytes(entries: Iterable[LedgerEntry], places: Mapping[str, int], before_us: int) -> bytearray:
-    """Return bookings as bytes.
+def _renewed(
+    data: list[bytes], before: Sequence[_T], items: Sequence[_T], encoded: Callable[[_T], bytes]
+) -> list[bytes]:
+    """Return the bytes of each item; ``data`` has those of the items before, and the same object has the same bytes."""
+    data = data[: len(items)]
+    for place in compress(count(), map(is_not, before, items)):
+        data[place] = encoded(items[place])
+    return data + [encoded(item) for item in items[len(data) :]]
 
-    Args:
-        entries: The bookings.
-        places: Place of each accepted task by its id.
-        before_us: When the booking before them was made; the start of the run for the first.
+
+class StateDigests:
+    """Digests of the states of one episode, quicker than one by one: what stays as it was is kept as bytes.
+
+    Parts of a state are frozen values, and a busy year has thousands of tasks and bookings that are over. The bytes of
+    the last state are kept, of whatever episode it is.
     """
-    data = bytearray()
-    for entry in entries:
-        category = LEDGER_CATEGORIES.index(entry.category)
-        ref = int(entry.ref_id.removeprefix("Emp_")) if category == _PAYROLL else places[entry.ref_id]
-        _put(data, (entry.time_us - before_us, category, entry.amount_cents, ref))
-        before_us = entry.time_us
-    return data
+
+    def __init__(self) -> None:
+        self._last: State | None = None
+        self._market: list[bytes] = []
+        self._tasks: list[bytes] = []
+        self._ledger = b""
+        self._places: dict[str, int] = {}
+
+    def __reduce__(self) -> tuple[type[StateDigests], tuple[()]]:
+        """Copy and pickle it without what is kept, which a copy makes anew."""
+        return StateDigests, ()
+
+    def of(self, state: State) -> str:
+        """Return what ``state_digest`` returns."""
+        return sha256(self.world(state)).hexdigest()
+
+    def world(self, state: State) -> bytes:
+        """Return the world as bytes: money, clock, staff, clients, market, tasks and bookings."""
+        last, start_us, names = self._last, state.calendar.start_us, [client.name for client in state.clients]
+        if last is None or last.calendar.start_us != start_us or [client.name for client in last.clients] != names:
+            self.__init__()
+            last = attrs.evolve(state, market=(), tasks=(), ledger=())
+        self._keep_ledger(last, state)
+        self._market = _renewed(
+            self._market, last.market, state.market, lambda offer: _integers(_offer_row(offer, names))
+        )
+        self._tasks = _renewed(self._tasks, last.tasks, state.tasks, lambda task: _task_bytes(task, names, start_us))
+        self._last = state
+        figures = _row(state.run_seed, state.now_us - start_us, state.funds_cents, state.payrolls_charged)
+        reason = _END_REASONS.index(state.terminal_reason)
+        staff = [_row(e.number, TIERS.index(e.tier), e.salary_cents, *e.rates_e4) for e in state.employees]
+        parts = [_integers([*figures, reason, *_row(*state.prestige_milli), len(staff), *chain(*staff), len(names)])]
+        for client in state.clients:
+            figures = (client.trust_milli, client.loyalty_milli, client.reward_multiplier_milli)
+            row = _row(_CLIENT_TIERS.index(client.tier), *figures, *client.specialties)
+            parts.append(_text(client.name) + _integers(row))
+        parts += [_integers([*_row(*state.slot_accepts), len(state.market)]), *self._market]
+        parts += [_integers([len(state.tasks)]), *self._tasks, _integers([len(state.ledger)]), self._ledger]
+        return b"".join(parts)
+
+    def _keep_ledger(self, last: State, state: State) -> None:
+        """Go on to the bookings of a state. They name tasks by places, so the last state's must be where they were."""
+        entries, tasks = last.ledger, last.tasks
+        changed = compress(count(), map(is_not, tasks, state.tasks))
+        stands = len(tasks) <= len(state.tasks) and all(tasks[i].offer is state.tasks[i].offer for i in changed)
+        new_ids = [task.task_id for task in state.tasks[len(tasks) :]]
+        if not (stands and self._places.keys().isdisjoint(new_ids) and state.ledger[: len(entries)] == entries):
+            entries, tasks, self._ledger, self._places = (), (), b"", {}
+        self._places |= {task.task_id: place for place, task in enumerate(state.tasks[len(tasks) :], len(tasks))}
+        before_us = entries[-1].time_us if entries else state.calendar.start_us
+        numbers: list[int] = []
+        for entry in state.ledger[len(entries) :]:
+            category, name = LEDGER_CATEGORIES.index(entry.category), entry.ref_id
+            ref = int(name.removeprefix("Emp_")) if category == _PAYROLL else self._places[name]
+            numbers += _row(entry.time_us - before_us, category, entry.amount_cents, ref)
+            before_us = entry.time_us
+        self._ledger += _integers(numbers)
 
 
 # -------------------------------------------------------------------------------------------------------------- reading
@@ -227,13 +191,9 @@ def _ledger_bytes(entries: Iterable[LedgerEntry], places: Mapping[str, int], bef
 _LONGEST_INTEGER: Final = 4_200  # bits; a run seed is below 2**4096
 
 
-class _UnfitError(ValueError):
-    """The bytes are no world; the message says why. Becomes a StateError."""
-
-
 def _require(holds: bool, what: str) -> None:  # noqa: FBT001 -- reads like an assertion
     if not holds:
-        raise _UnfitError(what)
+        raise ValueError(what)
 
 
 def _word(words: Sequence[_T], place: int) -> _T:
@@ -252,42 +212,31 @@ class _Reader:
         data, place = self.data, self.place
         value = shift = 0
         byte = _MORE
-        try:
-            while byte >= _MORE:
-                byte = data[place]
-                place += 1
-                value |= (byte & _LOW_BITS) << shift
-                shift += 7
-                if shift > _LONGEST_INTEGER:
-                    break
-        except IndexError:
-            place = -1
-        if byte >= _MORE:
-            message = "the bytes end too early, or a number is too long"
-            raise _UnfitError(message)
+        while byte >= _MORE:
+            if place == len(data) or shift > _LONGEST_INTEGER:
+                msg = "the bytes end too early, or a number is too long"
+                raise ValueError(msg)
+            byte = data[place]
+            place += 1
+            value |= (byte & _LOW_BITS) << shift
+            shift += 7
         self.place = place
         return value >> 1 if value & 1 == 0 else -((value + 1) >> 1)
 
-    def count(self) -> int:
-        """Return how many items follow; each has a byte at least."""
+    def items(self, read: Callable[[], _T]) -> list[_T]:
+        """Return the items of a list; each has a byte at least, so a longer one than the rest is refused at once."""
         number = self.integer()
         _require(0 <= number <= len(self.data) - self.place, f"a list of {shown(number)} items")
-        return number
+        return [read() for _ in range(number)]
 
-    def integers(self) -> list[int]:
-        return [self.integer() for _ in range(self.count())]
-
-    def items(self, read: Callable[[], _T]) -> tuple[_T, ...]:
-        return tuple([read() for _ in range(self.count())])
+    def row(self) -> list[int]:
+        return self.items(self.integer)
 
     def text(self) -> str:
-        length = self.count()
+        length = self.integer()
+        _require(0 <= length <= len(self.data) - self.place, f"a text of {shown(length)} bytes")
         self.place += length
         return self.data[self.place - length : self.place].decode()
-
-    def optional(self) -> int | None:
-        value = self.integer()
-        return None if value == 0 else value - 1 if value > 0 else value
 
 
 def state_from_bytes(data: bytes) -> State:
@@ -300,98 +249,108 @@ def state_from_bytes(data: bytes) -> State:
     if not isinstance(cast("object", data), bytes | bytearray | memoryview):
         msg = f"no saved state: got {type(data).__name__}, expected the bytes that to_bytes wrote"
         raise StateError(msg)
-    if bytes(data[: len(_MAGIC)]) != _MAGIC:
-        msg = f"no saved state: expected the bytes to begin with {_MAGIC!r}, got {bytes(data[:4])!r}"
-        raise StateError(msg)
-    version = data[len(_MAGIC)] if len(data) > len(_MAGIC) else None
-    if version != STATE_VERSION:
+    data = bytes(data)
+    body, version = data[_HEAD:], data[4] if len(data) > len(_MAGIC) else None
+    if not data.startswith(_MAGIC):
+        msg = f"no saved state: expected the bytes to begin with {_MAGIC!r}, got {data[:4]!r}"
+    elif version != STATE_VERSION:
         msg = f"saved state has version {version}, expected {STATE_VERSION}; load it with the version that wrote it"
-        raise StateError(msg)
-    body = bytes(data[_HEAD:])
-    if zlib.crc32(body) != int.from_bytes(data[_HEAD - 4 : _HEAD], "big"):
+    elif zlib.crc32(body).to_bytes(4, "big") != data[5:_HEAD]:
         msg = "saved state is damaged: its checksum does not match; was the file cut short?"
-        raise StateError(msg)
-    reader = _Reader(body)
-    try:
-        settings = json.loads(reader.text())
-        _require(isinstance(settings, dict), f"its configuration is {type(settings).__name__}, expected tables")
-        config = Config.from_dict(settings)
-        counters = reader.integers()
-        _require(len(counters) == 2, "turn counters")  # noqa: PLR2004 -- played and idle
-        state = evolve(_read_world(reader, config), turns_played=counters[0], idle_turns=counters[1])
-        _require(reader.place == len(body), f"{len(body) - reader.place} bytes too many")
-        _check(state)
-    except (ConfigError, ValueError, RecursionError) as error:  # ValueError: also of a text that is no UTF-8, no JSON
-        msg = f"saved state does not fit this version: {error}"
-        raise StateError(msg) from error
-    return state
+    else:
+        try:
+            state = _read_state(_Reader(body))
+            _check(state)
+        except (ConfigError, ValueError, RecursionError) as error:  # ValueError: also of no UTF-8, of no JSON
+            msg = f"saved state does not fit this version: {error}"
+        else:
+            return state
+    raise StateError(msg)
 
 
-def _read_world(reader: _Reader, config: Config) -> State:
+@lru_cache(maxsize=4)
+def _config(settings: str) -> Config:
+    tables = json.loads(settings)
+    _require(isinstance(tables, dict), f"its configuration is {type(tables).__name__}, expected tables")
+    return Config.from_dict(tables)
+
+
+def _read_state(reader: _Reader) -> State:
+    config = _config(reader.text())
     calendar = Calendar.from_config(config)
     start_us = calendar.start_us
-    figures = reader.integers()
-    _require(len(figures) == 4, "seed, clock, funds and payrolls")  # noqa: PLR2004 -- these
-    reason = _word(_END_REASONS, reader.integer())
-    prestige_milli = tuple(reader.integers())
-    employees = reader.items(lambda: Employee(**_EMPLOYEE.fields(reader.integers())))
-    clients = reader.items(lambda: Client(name=reader.text(), **_CLIENT.fields(reader.integers())))
+    turns_played, idle_turns = reader.row()
+    run_seed, elapsed_us, funds_cents, payrolls_charged = reader.row()
+    reason, prestige_milli = _word(_END_REASONS, reader.integer()), tuple(reader.row())
+    employees = [
+        Employee(number, _word(TIERS, tier), salary_cents, tuple(rates_e4))
+        for number, tier, salary_cents, *rates_e4 in reader.items(reader.row)
+    ]
+    clients = [
+        Client(name, _word(_CLIENT_TIERS, tier), tuple(specialties), trust_milli, loyalty_milli, multiplier_milli)
+        for name, (tier, trust_milli, loyalty_milli, multiplier_milli, *specialties) in reader.items(
+            lambda: (reader.text(), reader.row())
+        )
+    ]
     names = [client.name for client in clients]
-    slot_accepts = tuple(reader.integers())
+    slot_accepts = tuple(reader.row())
     market = reader.items(lambda: _read_offer(reader, names))
     tasks = reader.items(lambda: _read_task(reader, names, start_us))
+    ledger: list[LedgerEntry] = []
+    time_us = start_us
+    for after_us, place, amount_cents, ref in reader.items(reader.row):
+        time_us += after_us
+        category = _word(LEDGER_CATEGORIES, place)
+        name = f"Emp_{ref}" if place == _PAYROLL else _word(tasks, ref).task_id
+        ledger.append(LedgerEntry(time_us, category, amount_cents, name))
+    _require(reader.place == len(reader.data), f"{len(reader.data) - reader.place} bytes too many")
     return State(
         config=config,
-        run_seed=figures[0],
+        run_seed=run_seed,
         calendar=calendar,
-        now_us=start_us + figures[1],
-        funds_cents=figures[2],
+        now_us=start_us + elapsed_us,
+        funds_cents=funds_cents,
         prestige_milli=prestige_milli,
-        employees=employees,
-        clients=clients,
-        market=market,
+        employees=tuple(employees),
+        clients=tuple(clients),
+        market=tuple(market),
         slot_accepts=slot_accepts,
-        tasks=tasks,
-        ledger=_read_ledger(reader, tasks, start_us),
-        payrolls_charged=figures[3],
+        tasks=tuple(tasks),
+        ledger=tuple(ledger),
+        payrolls_charged=payrolls_charged,
         terminal_reason=reason,
+        turns_played=turns_played,
+        idle_turns=idle_turns,
     )
 
 
+def _halves(numbers: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    _require(len(numbers) % 2 == 0, "domains and figures that do not match")
+    middle = len(numbers) // 2
+    return tuple(numbers[:middle]), tuple(numbers[middle:])
+
+
 def _read_offer(reader: _Reader, names: list[str]) -> MarketTask:
-    numbers = reader.integers()
-    client = numbers.pop(2) if len(numbers) > 2 else _NOBODY  # noqa: PLR2004 -- where it stands
-    return MarketTask(client_name=None if client == _NOBODY else _word(names, client), **_OFFER.fields(numbers))
+    number, copy, client, prestige, trust, reward_cents, delta_milli, boost_e4, *rest = reader.row()
+    client_name = None if client == _NOBODY else _word(names, client)
+    figures = (reward_cents, delta_milli, boost_e4)
+    return MarketTask(number, copy, client_name, prestige, trust, *_halves(rest), *figures)
 
 
 def _read_task(reader: _Reader, names: list[str], start_us: int) -> Task:
     offer = _read_offer(reader, names)
-    fields = _TASK.fields(reader.integers())
-    accepted_us = fields["accepted_us"] = fields["accepted_us"] + start_us
-    fields["deadline_us"] += accepted_us
-    for name in ("completed_us", "completion_us", "milestone_us"):
-        time_us = reader.optional()
-        fields[name] = None if time_us is None else accepted_us + time_us
+    status, accepted_us, deadline_us, reported, *rest = reader.row()
+    accepted_us = assigned_us = start_us + accepted_us
+    completed_us, completion_us, milestone_us = (
+        None if after_us == 0 else accepted_us + after_us - (after_us > 0)
+        for after_us in (reader.integer(), reader.integer(), reader.integer())
+    )
     team: list[Assignment] = []
-    assigned_us = accepted_us
-    for _ in range(reader.count()):
-        employee = reader.integer()
-        assigned_us += reader.integer()
+    for employee, after_us in reader.items(lambda: (reader.integer(), reader.integer())):
+        assigned_us += after_us
         team.append(Assignment(employee, assigned_us))
-    return Task(offer=offer, team=tuple(team), **fields)
-
-
-def _read_ledger(reader: _Reader, tasks: tuple[Task, ...], start_us: int) -> tuple[LedgerEntry, ...]:
-    ledger: list[LedgerEntry] = []
-    time_us = start_us
-    for _ in range(reader.count()):
-        row = reader.integers()
-        _require(len(row) == 4, f"a booking of {len(row)} numbers")  # noqa: PLR2004 -- time, category, amount, reference
-        time_us += row[0]
-        category = _word(LEDGER_CATEGORIES, row[1])
-        name = f"Emp_{row[3]}" if row[1] == _PAYROLL else _word(tasks, row[3]).task_id
-        ledger.append(LedgerEntry(time_us, category, row[2], name))
-    return tuple(ledger)
+    since = (_word(OWN_STATUSES, status), accepted_us, accepted_us + deadline_us)
+    return Task(offer, *since, *_halves(rest), tuple(team), completed_us, reported, completion_us, milestone_us)
 
 
 # ------------------------------------------------------------------------------------------------------------- checking
@@ -399,7 +358,13 @@ def _read_ledger(reader: _Reader, tasks: tuple[Task, ...], start_us: int) -> tup
 _MOST: Final = 2**62  # cents, microseconds and counters: sums of a few stay within 64 bits
 _MOST_FORECAST: Final = 2**200  # a team of beginners on a thousand tasks is done after the end of the world
 _LAST_DAY_US: Final = micros_of_date(dt.date.max)
-_SEED_BOUND: Final = 2**4096
+
+
+def _within(what: str, low: int, high: int, *values: int) -> None:
+    for value in values:
+        if not low <= value <= high:
+            msg = f"{what} is {shown(value)}, expected {shown(low)} to {shown(high)}"
+            raise ValueError(msg)
 
 
 def _check(state: State) -> None:
@@ -407,40 +372,40 @@ def _check(state: State) -> None:
 
     Whether money and levels are earned only a replay can tell.
     """
-    world, calendar, now_us = state.config.world, state.calendar, state.now_us
-    payrolls, charged = calendar.payrolls_us, state.payrolls_charged
-    _require(0 <= state.run_seed < _SEED_BOUND, "the run seed")
-    _require(calendar.start_us <= now_us <= calendar.horizon_us, f"the clock stands at {shown(now_us)}")
-    _require(-_MOST < state.funds_cents < _MOST, "the funds")
-    _require((state.terminal_reason == "bankruptcy") == (state.funds_cents < 0), "bankruptcy against the funds")
-    _require(state.terminal_reason != "horizon_end" or now_us == calendar.horizon_us, "the end before the horizon")
-    _require(0 <= charged <= len(payrolls), "the payrolls")
-    _require(all(payroll_us <= now_us for payroll_us in payrolls[:charged]), "a payroll before its time")
-    _require(all(payroll_us >= now_us for payroll_us in payrolls[charged:]), "a payroll that was passed over")
-    _require(0 <= state.idle_turns < _MOST and 0 <= state.turns_played < _MOST, "turn counters")
+    world, calendar, now_us, funds_cents = state.config.world, state.calendar, state.now_us, state.funds_cents
+    payrolls, charged, reason = calendar.payrolls_us, state.payrolls_charged, state.terminal_reason
+    _within("the run seed", 0, 2**4096 - 1, state.run_seed)
+    _within("the clock", calendar.start_us, calendar.horizon_us, now_us)
+    _within("the funds", -_MOST, -1 if reason == "bankruptcy" else _MOST, funds_cents)
+    _require(reason == "bankruptcy" or funds_cents >= 0, "debts without bankruptcy")
+    _require(reason != "horizon_end" or now_us == calendar.horizon_us, "the end before the horizon")
+    _within("the number of payrolls", 0, len(payrolls), charged)
+    _within("the time of a payroll", calendar.start_us, now_us, *payrolls[:charged])
+    _within("the time of the next payroll", now_us, _LAST_DAY_US, *payrolls[charged:])
+    _within("a turn counter", 0, _MOST, state.idle_turns, state.turns_played)
     _require(len(state.prestige_milli) == len(DOMAINS), f"{len(state.prestige_milli)} levels of prestige")
-    _within("prestige", state.prestige_milli, world.prestige_min_milli, world.prestige_max_milli)
+    _within("prestige", world.prestige_min_milli, world.prestige_max_milli, *state.prestige_milli)
     numbers = [employee.number for employee in state.employees]
     _require(numbers == list(range(1, world.num_employees + 1)), f"{len(numbers)} employees")
     for employee in state.employees:
-        _within("a salary", (employee.salary_cents,), 0, HIGHEST_SALARY_CENTS)
-        _require(len(employee.rates_e4) == len(DOMAINS), "rates")
-        _within("a rate", employee.rates_e4, 0, HIGHEST_RATE_E4)
-    names = [client.name for client in state.clients]
-    _require(len(set(names) & set(CLIENT_NAMES)) == len(names) == world.num_clients, f"{len(names)} clients")
+        _within("a salary", 0, HIGHEST_SALARY_CENTS, employee.salary_cents)
+        _require(len(employee.rates_e4) == len(DOMAINS), f"{len(employee.rates_e4)} rates")
+        _within("a rate", 0, HIGHEST_RATE_E4, *employee.rates_e4)
+    names = {client.name for client in state.clients} & set(CLIENT_NAMES)
+    _require(len(names) == len(state.clients) == world.num_clients, f"{len(state.clients)} clients")
     for client in state.clients:
-        _require(_are_domains(client.specialties), "specialties")
-        _within("trust", (client.trust_milli,), 0, round(world.trust_max * 1000))
-        _within("loyalty", (client.loyalty_milli,), -1000, 1000)
-        _within("a reward multiplier", (client.reward_multiplier_milli,), 0, 10_000)
+        _check_domains(client.specialties)
+        _within("trust", 0, round(world.trust_max * 1000), client.trust_milli)
+        _within("loyalty", -1000, 1000, client.loyalty_milli)
+        _within("a reward multiplier", 0, 10_000, client.reward_multiplier_milli)
     _require(len(state.market) == len(state.slot_accepts) == world.num_market_tasks, f"{len(state.market)} offers")
-    _within("slots", state.slot_accepts, 0, len(state.tasks))
+    _within("a slot's accepts", 0, len(state.tasks), *state.slot_accepts)
     for offer in state.market:
         _check_offer(state, offer)
         # Its deadline, if it is accepted at the last moment, is a date; a week has 5 business days.
         work = max(world.min_task_qty * len(DOMAINS), sum(offer.quantities))
         days = deadline_days(work, world.deadline_qty_per_day, world.deadline_min_biz_days)
-        _within("work of a task", (calendar.horizon_us + (days + 5) * 7 // 5 * DAY_US,), 0, _LAST_DAY_US)
+        _within("the latest deadline of a task", 0, _LAST_DAY_US, calendar.horizon_us + (days + 5) * 7 // 5 * DAY_US)
     for task in state.tasks:
         _check_offer(state, task.offer)
         _check_task(state, task)
@@ -450,141 +415,47 @@ def _check(state: State) -> None:
     staff = {employee.name for employee in state.employees}
     before_us = calendar.start_us
     for entry in state.ledger:
-        _require(before_us <= entry.time_us <= now_us, "bookings out of order")
-        _within("a booking", (entry.amount_cents,), -_MOST, _MOST)
+        _within("the time of a booking", before_us, now_us, entry.time_us)
+        _within("a booking", -_MOST, _MOST, entry.amount_cents)
         _require(entry.category != LEDGER_CATEGORIES[_PAYROLL] or entry.ref_id in staff, "a salary of nobody")
         before_us = entry.time_us
 
 
-def _within(what: str, values: Iterable[int], low: int, high: int) -> None:
-    for value in values:
-        if not low <= value <= high:
-            message = f"{what} is {shown(value)}, expected {shown(low)} to {shown(high)}"
-            raise _UnfitError(message)
-
-
-def _are_domains(places: tuple[int, ...]) -> bool:
-    return len(set(places)) == len(places) and all(0 <= place < len(DOMAINS) for place in places)
+def _check_domains(places: tuple[int, ...]) -> None:
+    _within("a domain", 0, len(DOMAINS) - 1, *places)
+    _require(len(set(places)) == len(places), "a domain that is named twice")
 
 
 def _check_offer(state: State, offer: MarketTask) -> None:
     _require((offer.client_name is not None) == bool(state.clients), "whose task it is")
-    _require(bool(offer.domains) and _are_domains(offer.domains), "domains of a task")
-    _within("the number of a task", (offer.number, offer.copy - 1), 0, 2**40)
-    _within("required prestige", (offer.required_prestige,), 0, 100)
-    _within("required trust", (offer.required_trust,), 0, 4)
-    _within("work", offer.quantities, 1, 2**40)
-    _within("a reward", (offer.reward_cents,), 0, 10**12)
-    _within("a gain", (offer.prestige_delta_milli, offer.skill_boost_e4), 0, 10**6)
+    _check_domains(offer.domains)
+    _within("the number of a task's domains", 1, len(DOMAINS), len(offer.domains))
+    _within("the number of a task", 0, 2**40, offer.number, offer.copy - 1)
+    _within("required prestige", 0, 100, offer.required_prestige)
+    _within("required trust", 0, 4, offer.required_trust)
+    _within("work", 1, 2**40, *offer.quantities)
+    _within("a reward", 0, 10**12, offer.reward_cents)
+    _within("a gain", 0, 10**6, offer.prestige_delta_milli, offer.skill_boost_e4)
 
 
 def _check_task(state: State, task: Task) -> None:
-    active, completed = task.status == "active", task.status.startswith("completed")
-    now_us = state.now_us
-    _within("the time of an acceptance", (task.accepted_us,), state.calendar.start_us, now_us)
-    _within("a deadline", (task.deadline_us,), task.accepted_us, _LAST_DAY_US)
-    _require(len(task.required_e4) == len(task.offer.domains), "work of a task")
-    _within("work", task.required_e4, 1, 2**60)
+    active, completed, now_us = task.status == "active", task.status.startswith("completed"), state.now_us
+    _within("the time of an acceptance", state.calendar.start_us, now_us, task.accepted_us)
+    _within("a deadline", task.accepted_us, _LAST_DAY_US, task.deadline_us)
+    _require(len(task.required_e4) == len(task.offer.domains), "work in other domains than the task's")
+    _within("work", 1, 2**60, *task.required_e4)
     for done, required in zip(task.done_e4, task.required_e4, strict=True):
-        _within("work done", (done,), required if completed else 0, required)
+        _within("work done", required if completed else 0, required, done)
     numbers = [member.employee for member in task.team]
     _require(numbers == sorted(set(numbers)) and (bool(numbers) or not active), "the team of a task")
-    _within("a member of a team", numbers, 1, len(state.employees))
-    _within("the time of an assignment", [member.assigned_us for member in task.team], task.accepted_us, now_us)
+    _within("a member of a team", 1, len(state.employees), *numbers)
+    _within("the time of an assignment", task.accepted_us, now_us, *[member.assigned_us for member in task.team])
     _require((task.completed_us is not None) == completed, "the time of a completion")
     if task.completed_us is not None:
-        _within("the time of a completion", (task.completed_us,), task.accepted_us, now_us)
-    _within("reported milestones", (task.milestones_reported,), 0, len(state.config.world.milestone_ratios))
-    _require(active or task.completion_us is None, "a forecast")
-    _require(active or task.milestone_us is None or (completed and state.terminal_reason is not None), "a forecast")
+        _within("the time of a completion", task.accepted_us, now_us, task.completed_us)
+    _within("reported milestones", 0, len(state.config.world.milestone_ratios), task.milestones_reported)
+    _require(active or task.completion_us is None, "a forecast of a task that is not active")
+    ended = completed and state.terminal_reason is not None
+    _require(active or ended or task.milestone_us is None, "a forecast of a task that is not active")
     ahead = [time_us for time_us in (task.completion_us, task.milestone_us) if time_us is not None]
-    _within("a forecast", ahead, now_us, _MOST_FORECAST)
-
-
-# ---------------------------------------------------------------------------------------------------- digests in a row
-
-
-@attrs.define
-class _KeptList(Generic[_T]):
-    """The last state's list and the bytes of each item: the same object in the same place has the same bytes."""
-
-    items: tuple[_T, ...] = ()
-    data: list[bytes] = attrs.field(factory=list[bytes])
-
-    def changed(self, items: tuple[_T, ...]) -> list[int]:
-        """Return the places in which both lists have an item, and not the same one."""
-        return list(compress(count(), map(is_not, self.items, items)))
-
-    def take(self, items: tuple[_T, ...], changed: Iterable[int], encoded: Callable[[_T], bytes]) -> None:
-        """Go on to a list; ``changed`` are its changed places."""
-        del self.data[len(items) :]
-        for place in changed:
-            self.data[place] = encoded(items[place])
-        self.data += [encoded(item) for item in items[len(self.data) :]]
-        self.items = items
-
-
-@attrs.define
-class _KeptLedger:
-    """The last state's bookings as bytes, for a ledger that goes on from there; a booking names a task by its place."""
-
-    entries: tuple[LedgerEntry, ...] = ()
-    places: dict[str, int] = attrs.field(factory=dict[str, int])
-    tasks: int = 0
-    data: bytearray = attrs.field(factory=bytearray)
-
-    def goes_on_to(self, state: State) -> bool:
-        """Return whether a state's ledger begins with these bookings, of the same tasks; those must have their ids."""
-        new_ids = [task.task_id for task in state.tasks[self.tasks :]]
-        return state.ledger[: len(self.entries)] == self.entries and self.places.keys().isdisjoint(new_ids)
-
-    def take(self, state: State) -> None:
-        """Go on to the ledger of a state."""
-        before_us = self.entries[-1].time_us if self.entries else state.calendar.start_us
-        for place, task in enumerate(state.tasks[self.tasks :], self.tasks):
-            self.places[task.task_id] = place
-        self.data += _ledger_bytes(state.ledger[len(self.entries) :], self.places, before_us)
-        self.entries, self.tasks = state.ledger, len(state.tasks)
-
-
-class StateDigests:
-    """Digests of the states of one episode, quicker than one by one: what stays as it was is kept as bytes.
-
-    Parts of a state are frozen values, so the same object has the same bytes; a busy year has thousands of tasks and
-    bookings that are over. One state's bytes are kept, of whatever episode it is.
-    """
-
-    def __init__(self) -> None:
-        self._begin((0, ()))
-
-    def _begin(self, world: tuple[int, tuple[str, ...]]) -> None:
-        """Keep nothing; bytes depend on the start of the run and the clients' names."""
-        self._world = world
-        self._market: _KeptList[MarketTask] = _KeptList()
-        self._tasks: _KeptList[Task] = _KeptList()
-        self._ledger = _KeptLedger()
-
-    def __reduce__(self) -> tuple[type[StateDigests], tuple[()]]:
-        """Copy and pickle it without what is kept, which a copy makes anew."""
-        return StateDigests, ()
-
-    def of(self, state: State) -> str:
-        """Return what ``state_digest`` returns."""
-        start_us, names = state.calendar.start_us, [client.name for client in state.clients]
-        if (start_us, tuple(names)) != self._world:
-            self._begin((start_us, tuple(names)))
-        changed = self._tasks.changed(state.tasks)
-        # Bookings name tasks by their places, so each task of the last state must have its id still, in its place.
-        before = self._tasks.items
-        keeps_ids = len(state.tasks) >= len(before) and all(
-            before[place].task_id == state.tasks[place].task_id for place in changed
-        )
-        if not (keeps_ids and self._ledger.goes_on_to(state)):
-            self._ledger = _KeptLedger()
-        self._ledger.take(state)
-        self._tasks.take(state.tasks, changed, lambda task: _task_bytes(task, names, start_us))
-        offers = self._market.changed(state.market)
-        self._market.take(state.market, offers, lambda offer: _offer_bytes(offer, names))
-        body = bytearray()
-        _put_world(body, state, _Items(self._market.data, self._tasks.data, self._ledger.data))
-        return sha256(body).hexdigest()
+    _within("a forecast", now_us, _MOST_FORECAST, *ahead)

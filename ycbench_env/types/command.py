@@ -9,18 +9,23 @@ import attrs
 
 
 @attrs.frozen
-class CompanyStatus:
+class Command:
+    """Any command that the grammar knows; None in an option stands for one that was not given."""
+
+
+@attrs.frozen
+class CompanyStatus(Command):
     """``company status``."""
 
 
 @attrs.frozen
-class ListEmployees:
+class ListEmployees(Command):
     """``employee list``."""
 
 
 @attrs.frozen
-class BrowseMarket:
-    """``market browse``; None stands for an option that was not given."""
+class BrowseMarket(Command):
+    """``market browse``."""
 
     domain: str | None = None
     reward_min_cents: int | None = None
@@ -30,33 +35,29 @@ class BrowseMarket:
 
 
 @attrs.frozen
-class ListTasks:
+class ListTasks(Command):
     """``task list``."""
 
     status: str | None = None
 
 
 @attrs.frozen
-class InspectTask:
+class InspectTask(Command):
     """``task inspect``."""
 
     task_id: str
 
 
 @attrs.frozen
-class AcceptTask:
+class AcceptTask(Command):
     """``task accept``."""
 
     task_id: str
 
 
 @attrs.frozen
-class AssignTask:
-    """``task assign``: names in the order given, repeats included, or one name as ``--employee-id`` gives it.
-
-    Raises:
-        ValueError: Not exactly one of both is given; the message shows them.
-    """
+class AssignTask(Command):
+    """``task assign``: names in the order given, repeats included, or the one name of ``--employee-id``; never both."""
 
     task_id: str
     employees: tuple[str, ...] | None = None
@@ -65,10 +66,8 @@ class AssignTask:
     def __attrs_post_init__(self) -> None:
         """Refuse a command that names nobody, or names people in two ways."""
         if (self.employees is None) == (self.employee_id is None):
-            msg = (
-                f"AssignTask: got employees={self.employees!r} and employee_id={self.employee_id!r}; expected exactly "
-                "one of them, like employees=('Emp_1',)"
-            )
+            got = f"employees={self.employees!r} and employee_id={self.employee_id!r}"
+            msg = f"AssignTask: got {got}; expected exactly one of them, like employees=('Emp_1',)"
             raise ValueError(msg)
 
     @property
@@ -78,14 +77,14 @@ class AssignTask:
 
 
 @attrs.frozen
-class DispatchTask:
+class DispatchTask(Command):
     """``task dispatch``."""
 
     task_id: str
 
 
 @attrs.frozen
-class CancelTask:
+class CancelTask(Command):
     """``task cancel``."""
 
     task_id: str
@@ -93,17 +92,17 @@ class CancelTask:
 
 
 @attrs.frozen
-class ListClients:
+class ListClients(Command):
     """``client list``."""
 
 
 @attrs.frozen
-class ClientHistory:
+class ClientHistory(Command):
     """``client history``."""
 
 
 @attrs.frozen
-class FinanceLedger:
+class FinanceLedger(Command):
     """``finance ledger``; both days are included."""
 
     date_from: dt.date | None = None
@@ -112,7 +111,7 @@ class FinanceLedger:
 
 
 @attrs.frozen
-class ReportMonthly:
+class ReportMonthly(Command):
     """``report monthly``; a month is given as its first day, both months are included."""
 
     month_from: dt.date | None = None
@@ -120,60 +119,36 @@ class ReportMonthly:
 
 
 @attrs.frozen
-class Resume:
+class Resume(Command):
     """``sim resume``."""
 
 
 @attrs.frozen
-class ReadScratchpad:
+class ReadScratchpad(Command):
     """``scratchpad read``."""
 
 
 @attrs.frozen
-class WriteScratchpad:
+class WriteScratchpad(Command):
     """``scratchpad write``: replaces the notes."""
 
     content: str
 
 
 @attrs.frozen
-class AppendScratchpad:
+class AppendScratchpad(Command):
     """``scratchpad append``: adds a line to the notes."""
 
     content: str
 
 
 @attrs.frozen
-class ClearScratchpad:
+class ClearScratchpad(Command):
     """``scratchpad clear``."""
 
 
 @attrs.frozen
-class Help:
+class Help(Command):
     """``--help`` on anything; ``topic`` is the words before it: (), ("task",) or ("task", "accept")."""
 
     topic: tuple[str, ...] = ()
-
-
-Command = (
-    CompanyStatus
-    | ListEmployees
-    | BrowseMarket
-    | ListTasks
-    | InspectTask
-    | AcceptTask
-    | AssignTask
-    | DispatchTask
-    | CancelTask
-    | ListClients
-    | ClientHistory
-    | FinanceLedger
-    | ReportMonthly
-    | Resume
-    | ReadScratchpad
-    | WriteScratchpad
-    | AppendScratchpad
-    | ClearScratchpad
-    | Help
-)
-"""Any command that the grammar knows."""

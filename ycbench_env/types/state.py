@@ -10,31 +10,58 @@ thousands of copies. So the classes here are frozen with ``slots=False``, ``evol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 import attrs
 
 from ycbench_env.config import Config
 from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
 from ycbench_env.rules.standing import counted_prestige, is_adversarial
-from ycbench_env.text import JsonObject, dollars, text_json
+from ycbench_env.text import JsonObject, dollars, to_json
 from ycbench_env.units import iso_time, micros_of_date
 from ycbench_env.vocabulary import DOMAINS, OWN_STATUSES
 
-Kept: TypeAlias = Mapping[str, tuple[str, ...]]
-"""By field: the kept figures that depend on it; a copy keeps them while that field stays."""
+_Value = TypeVar("_Value")
 
 
-class Evolving(Protocol):
-    """A frozen value; its kept figures name the field that each is computed from."""
+class _Kept:
+    """Like ``cached_property`` without its lock, which costs several microseconds on Python 3.11.
 
-    KEPT: ClassVar[Kept]
+    Two threads may both compute the same value, which does no harm.
+    """
+
+    def __init__(self, compute: Callable[[Any], object], fields: tuple[str, ...]) -> None:
+        self._compute, self._name, self.fields, self.__doc__ = compute, compute.__name__, fields, compute.__doc__
+
+    def __get__(self, instance: Any, _owner: type) -> Any:  # noqa: ANN401 -- of any class
+        """Return the figure; the next look finds it in the instance."""
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
+
+
+def kept(*fields: str) -> Callable[[Callable[[Any], _Value]], cached_property[_Value]]:
+    """Keep a property in the instance once it is computed; a copy keeps it while these fields stay as they are."""
+    return lambda compute: cast("cached_property[_Value]", _Kept(compute, fields))
+
+
+class Evolving:
+    """A frozen value of which ``evolve`` makes changed copies; ``dependents`` has the kept figures of each field."""
+
+    dependents: ClassVar[dict[str, list[str]]]
+
+    def __init_subclass__(cls) -> None:
+        """Collect the kept figures by the fields that they depend on."""
+        cls.dependents = {}
+        for name, value in vars(cls).items():
+            for field in value.fields if isinstance(value, _Kept) else ():
+                cls.dependents.setdefault(field, []).append(name)
 
 
 _Evolving = TypeVar("_Evolving", bound=Evolving)
-_Owner = TypeVar("_Owner")
-_Value = TypeVar("_Value")
 
 
 def evolve(value: _Evolving, **changes: object) -> _Evolving:
@@ -45,7 +72,7 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     copy = object.__new__(type(value))
     fields = copy.__dict__
     fields.update(value.__dict__)
-    dependent = value.KEPT
+    dependent = value.dependents
     for name in dependent:
         if name in changes and changes[name] is not fields[name]:
             for figure in dependent[name]:
@@ -54,43 +81,8 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     return copy
 
 
-class kept(Generic[_Owner, _Value]):  # noqa: N801 -- used as a decorator
-    """A property that is computed once and kept in the instance.
-
-    Like ``functools.cached_property``, whose lock costs several microseconds on Python 3.11. Without a lock two threads
-    may both compute the same value, which does no harm.
-    """
-
-    def __init__(self, compute: Callable[[_Owner], _Value]) -> None:
-        self._compute = compute
-        self.__doc__ = compute.__doc__
-        self._name = compute.__name__
-
-    @overload
-    def __get__(self, instance: None, owner: type[_Owner]) -> Self: ...
-
-    @overload
-    def __get__(self, instance: _Owner, owner: type[_Owner]) -> _Value: ...
-
-    def __get__(self, instance: _Owner | None, owner: type[_Owner]) -> Self | _Value:
-        """Return the figure; the next look finds it in the instance."""
-        if instance is None:
-            return self
-        value = self._compute(instance)
-        instance.__dict__[self._name] = value
-        return value
-
-
-def _two_places(value_e4: int) -> float:
-    """Return ``round(value_e4 / 10_000, 2)``, in whole numbers where no tie is near, which is faster."""
-    whole, rest = divmod(value_e4, 100)
-    if rest == 50:  # noqa: PLR2004 -- a tie of the decimal, decided by its double
-        return round(value_e4 / 10_000, 2)
-    return (whole + (rest > 50)) / 100  # noqa: PLR2004 -- see above
-
-
 @attrs.frozen(slots=False)
-class Employee:
+class Employee(Evolving):
     """A member of the staff.
 
     Args:
@@ -105,52 +97,37 @@ class Employee:
     salary_cents: int
     rates_e4: tuple[int, ...]
 
-    KEPT: ClassVar[Kept] = {
-        "number": ("name",),
-        "rates_e4": ("_shown", "profile_json", "shown_rates"),
-        "salary_cents": ("_head", "head_json", "profile_json"),
-    }
-
-    @kept
+    @kept("number")
     def name(self) -> str:
         """The name that the agent uses."""
         return f"Emp_{self.number}"
 
-    @kept
-    def shown_rates(self) -> tuple[float, ...]:
-        """Base rates as they are shown, 2 places."""
-        return tuple([_two_places(rate) for rate in self.rates_e4])
-
-    def profile(self) -> JsonObject:
-        """Return what an agent is told of it, without its tasks, as a fresh object. Source: answers (employee list)."""
-        return {**self._head, "skill_rates": {**self._shown}}
+    @kept("rates_e4")
+    def shown_rates(self) -> JsonObject:
+        """Base rates by domain as they are shown, 2 places; not to be changed."""
+        return {name: round(rate / 10_000, 2) for name, rate in zip(DOMAINS, self.rates_e4, strict=True)}
 
     def head(self) -> JsonObject:
-        """Return what an agent is told of it where skills are hidden, as a fresh object. Source: K-1.2."""
-        return {**self._head}
-
-    @kept
-    def _head(self) -> JsonObject:
+        """Return its row in the staff where skills are hidden, without tasks. Source: K-1.2."""
         return {"name": self.name, "tier": self.tier, "salary_cents": self.salary_cents}
 
-    @kept
-    def _shown(self) -> JsonObject:
-        return dict(zip(DOMAINS, self.shown_rates, strict=True))
+    def profile(self) -> JsonObject:
+        """Return its row in the staff, without tasks, as a fresh object. Source: answers (employee list)."""
+        return {**self.head(), "skill_rates": {**self.shown_rates}}
 
-    @kept
-    def profile_json(self) -> str:
-        """The profile as JSON; written out, since every success changes it and the staff is listed often."""
-        rates = ",".join([f'"{name}":{rate!r}' for name, rate in zip(DOMAINS, self.shown_rates, strict=True)])
-        return f'{self.head_json[:-1]},"skill_rates":{{{rates}}}}}'
-
-    @kept
+    @kept("salary_cents")
     def head_json(self) -> str:
-        """The same without rates."""
-        return f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}}}'
+        """The row without rates as JSON."""
+        return to_json(self.head())
+
+    @kept("rates_e4", "salary_cents")
+    def profile_json(self) -> str:
+        """The row as JSON."""
+        return to_json(self.profile())
 
 
 @attrs.frozen(slots=False)
-class Client:
+class Client(Evolving):
     """A client and the trust it has in the company.
 
     Args:
@@ -168,8 +145,6 @@ class Client:
     trust_milli: int
     loyalty_milli: int
     reward_multiplier_milli: int
-
-    KEPT: ClassVar[Kept] = {}
 
     @property
     def is_adversarial(self) -> bool:
@@ -205,19 +180,18 @@ class MarketTask:
     prestige_delta_milli: int
     skill_boost_e4: int
 
-    @kept
+    @kept()
     def task_id(self) -> str:
         """Id of the task, unique in an episode."""
         return f"Task-{self.number}" if self.copy == 1 else f"Task-{self.number}-{self.copy}"
 
     def listing(self) -> JsonObject:
         """Return its line on the market, a fresh object. Source: answers (market browse)."""
-        row = self._listing.copy()
-        row["requirements"] = [requirement.copy() for requirement in self._required]
-        return row
+        needs = [need.copy() for need in self._listing["requirements"]]
+        return {**self._listing, "requirements": needs}
 
-    @kept
-    def _listing(self) -> JsonObject:
+    @kept()
+    def _listing(self) -> dict[str, Any]:
         return {
             "task_id": self.task_id,
             "client_name": self.client_name,
@@ -226,42 +200,25 @@ class MarketTask:
             "reward_funds_cents": self.reward_cents,
             "reward_prestige_delta": self.prestige_delta_milli / 1000,
             "skill_boost_pct": self.skill_boost_e4 / 10_000,
-            "requirements": None,
+            "requirements": [{"domain": DOMAINS[place], "required_qty": float(n)} for place, n in self.requirements],
         }
 
-    @kept
-    def _required(self) -> list[JsonObject]:
-        return [{"domain": DOMAINS[domain], "required_qty": float(units)} for domain, units in self.requirements]
-
-    @kept
+    @kept()
     def listing_json(self) -> str:
-        """Its line on the market as JSON; kept, since the market is listed far more often than it changes.
+        """Its line on the market as JSON; kept, since the market is listed far more often than it changes."""
+        return to_json(self._listing)
 
-        Written out, since the first page of a new market has many lines that nobody has asked for before.
-        """
-        needs = ",".join(
-            [f'{{"domain":"{DOMAINS[place]}","required_qty":{float(units)!r}}}' for place, units in self.requirements]
-        )
-        client = "null" if self.client_name is None else text_json(self.client_name)
-        return (
-            f'{{"task_id":"{self.task_id}","client_name":{client},'
-            f'"required_prestige":{self.required_prestige},"required_trust":{self.required_trust},'
-            f'"reward_funds_cents":{self.reward_cents},"reward_prestige_delta":{self.prestige_delta_milli / 1000!r},'
-            f'"skill_boost_pct":{self.skill_boost_e4 / 10_000!r},"requirements":[{needs}]}}'
-        )
-
-    @kept
+    @kept()
     def requirements(self) -> tuple[tuple[int, int], ...]:
         """Pairs of domain and quantity, in domain order."""
         return tuple(sorted(zip(self.domains, self.quantities, strict=True)))
 
 
 Gate: TypeAlias = tuple[int, int, tuple[int, ...], int, int, str | None, MarketTask]
-"""What accepting a listed task needs; one look-up for the loop over the market.
+"""What accepting a listed task needs: an order that is unique in a market (the best paid first, equal rewards in slot
+order), first domain, further domains, required prestige, required trust, the client's name, the task.
 
-An order, unique in a market (ascending it is the best paid first, equal rewards in slot order), the first domain, the
-further domains, required prestige, required trust, the client's name, the task. A plain tuple, since CPython unpacks
-those twice as fast as named ones.
+A plain tuple, since CPython unpacks those twice as fast as named ones.
 """
 
 _SLOTS: Final = 2**20  # more than a market has
@@ -283,13 +240,7 @@ class Assignment:
 
 
 class TeamRates(NamedTuple):
-    """Rates of a task's domains as exact ratios with one denominator, in 1/10,000 units an hour.
-
-    Args:
-        nums: Numerators.
-        den: Denominator.
-        staff: The staff with whose skills they were found; with others they do not hold.
-    """
+    """Rates of a task's domains, ``nums / den``, in 1/10,000 units an hour; they hold for the skills of ``staff``."""
 
     nums: tuple[int, ...]
     den: int
@@ -297,7 +248,7 @@ class TeamRates(NamedTuple):
 
 
 @attrs.frozen(slots=False)
-class Task:
+class Task(Evolving):
     """An accepted task.
 
     Args:
@@ -326,19 +277,17 @@ class Task:
     completion_us: int | None = None
     milestone_us: int | None = None
 
-    KEPT: ClassVar[Kept] = {"deadline_us": ("deadline",), "status": ("rates",), "team": ("places", "rates")}
-
-    @kept
+    @kept("deadline_us")
     def deadline(self) -> str:
         """Deadline, ISO 8601."""
         return iso_time(self.deadline_us)
 
-    @kept
+    @kept("team")
     def places(self) -> tuple[int, ...]:
         """Places of the team's members in the staff: their numbers less 1."""
         return tuple([member.employee - 1 for member in self.team])
 
-    @kept
+    @kept("status", "team")
     def rates(self) -> TeamRates | None:
         """Hidden. The rates that its forecasts were made with; None where they have to be found anew.
 
@@ -387,12 +336,12 @@ class Calendar:
     close_us: int
     payrolls_us: tuple[int, ...]
 
-    @kept
+    @kept()
     def payroll_times(self) -> tuple[str, ...]:
         """All payroll instants, ISO 8601."""
         return tuple([iso_time(payroll_us) for payroll_us in self.payrolls_us])
 
-    @kept
+    @kept()
     def horizon_end(self) -> str:
         """End of the run, ISO 8601."""
         return iso_time(self.horizon_us)
@@ -412,30 +361,8 @@ class Calendar:
         )
 
 
-class Standing(NamedTuple):
-    """How a company stands; all of it visible.
-
-    Args:
-        funds_cents: Funds.
-        payroll_cents: Sum of all salaries.
-        active: Number of active tasks.
-        planned: Number of planned tasks.
-        staff: Number of employees.
-        runway_months: Funds divided by payroll, 2 places; None without payroll.
-        text: The same in words.
-    """
-
-    funds_cents: int
-    payroll_cents: int
-    active: int
-    planned: int
-    staff: int
-    runway_months: float | None
-    text: str
-
-
 @attrs.frozen(slots=False)
-class State:
+class State(Evolving):
     """Everything that decides how an episode goes on. Immutable: a transition makes a new one.
 
     Args:
@@ -474,15 +401,6 @@ class State:
     turns_played: int = 0
     idle_turns: int = 0
 
-    KEPT: ClassVar[Kept] = {
-        "clients": ("trust_milli",),
-        "employees": ("monthly_payroll_cents", "money_text", "runway_months", "standing"),
-        "funds_cents": ("money_text", "runway_months", "standing"),
-        "market": ("gates",),
-        "now_us": ("sim_time",),
-        "tasks": ("active_indices", "standing", "status_counts"),
-    }
-
     def __repr__(self) -> str:
         """Return one line; a whole world would fill pages, and the run seed is hidden."""
         own = ", ".join(f"{count} {status}" for status, count in self.status_counts.items() if count) or "none"
@@ -509,22 +427,22 @@ class State:
         payrolls = self.calendar.payroll_times
         return payrolls[self.payrolls_charged] if self.payrolls_charged < len(payrolls) else None
 
-    @kept
+    @kept("employees")
     def monthly_payroll_cents(self) -> int:
         """Sum of all salaries."""
         return sum([employee.salary_cents for employee in self.employees])
 
-    @kept
+    @kept("clients")
     def trust_milli(self) -> tuple[int, ...]:
         """Trust of each client, units of 1/1,000."""
         return tuple([client.trust_milli for client in self.clients])
 
-    @kept
+    @kept("tasks")
     def active_indices(self) -> tuple[int, ...]:
         """Places of all active tasks, in order of acceptance."""
         return tuple([index for index, task in enumerate(self.tasks) if task.status == "active"])
 
-    @kept
+    @kept("tasks")
     def status_counts(self) -> dict[str, int]:
         """How many own tasks have each status; not to be changed."""
         counts: dict[str, int] = dict.fromkeys(OWN_STATUSES, 0)
@@ -532,7 +450,7 @@ class State:
             counts[task.status] += 1
         return counts
 
-    @kept
+    @kept("market")
     def gates(self) -> tuple[Gate, ...]:
         """What accepting each listed task needs, best paid first, equal rewards in slot order."""
         # Not remade when ``tasks`` changes: accepting, which alone takes a task from the market, gives them.
@@ -547,28 +465,25 @@ class State:
         """Listed tasks, best paid first, equal rewards in slot order."""
         return tuple([gate[-1] for gate in self.gates])
 
-    @kept
+    @kept("employees", "funds_cents")
     def runway_months(self) -> float | None:
         """Funds divided by the monthly payroll, 2 places; None without payroll."""
         payroll = self.monthly_payroll_cents
         return round(self.funds_cents / payroll, 2) if payroll else None
 
-    @kept
-    def money_text(self) -> str:
-        """Funds, payroll and runway in words."""
+    @kept("employees", "funds_cents")
+    def _money_text(self) -> str:
         payroll = self.monthly_payroll_cents
         runway = "endless" if self.runway_months is None else f"{self.runway_months} months"
         return f"funds {dollars(self.funds_cents)} | payroll {dollars(payroll)} a month, runway {runway}"
 
-    @kept
-    def standing(self) -> Standing:
-        """How the company stands, in figures and in words."""
-        counts, payroll, staff = self.status_counts, self.monthly_payroll_cents, len(self.employees)
-        active, planned = counts["active"], counts["planned"]
-        text = f"{self.money_text} | tasks: {active} active, {planned} planned | employees: {staff}"
-        return Standing(self.funds_cents, payroll, active, planned, staff, self.runway_months, text)
+    @kept("employees", "funds_cents", "tasks")
+    def summary(self) -> str:
+        """Funds, payroll, runway, open tasks and staff in words."""
+        active, planned = self.status_counts["active"], self.status_counts["planned"]
+        return f"{self._money_text} | tasks: {active} active, {planned} planned | employees: {len(self.employees)}"
 
-    @kept
+    @kept("now_us")
     def sim_time(self) -> str:
         """Simulated time, ISO 8601."""
         return iso_time(self.now_us)
@@ -586,10 +501,10 @@ class State:
 
     def client(self, name: str) -> Client:
         """Return the client of that name; KeyError when there is none."""
-        for client in self.clients:
-            if client.name == name:
-                return client
-        raise KeyError(name)
+        found = next((client for client in self.clients if client.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     @property
     def counted_prestige_milli(self) -> Sequence[int]:
@@ -615,17 +530,12 @@ class State:
             for slot in (number - 1, number // TASKS_A_SLOT):
                 if 0 <= slot < len(self.market) and self.market[slot].task_id == task_id:
                     return slot
-        for slot, task in enumerate(self.market):
-            if task.task_id == task_id:
-                return slot
-        return None
+        return next((slot for slot, task in enumerate(self.market) if task.task_id == task_id), None)
 
     def task_index(self, task_id: str) -> int | None:
         """Return the place of an accepted task in ``tasks``, None when there is none of that id."""
-        for index in range(len(self.tasks) - 1, -1, -1):  # newest first: agents speak of those
-            if self.tasks[index].offer.task_id == task_id:
-                return index
-        return None
+        newest_first = range(len(self.tasks) - 1, -1, -1)  # agents speak of those
+        return next((index for index in newest_first if self.tasks[index].offer.task_id == task_id), None)
 
     def to_bytes(self) -> bytes:
         """Return the state as bytes, turn counters and configuration included; equal states give equal bytes."""

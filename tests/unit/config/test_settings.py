@@ -254,11 +254,10 @@ def test_without_a_cap_the_rules_get_the_largest_exact_number() -> None:
     assert (capped.team_size, capped.salary_cap_cents, capped.skill_rate_max_e4) == (3, 500_000, 125_000)
 
 
-@pytest.mark.parametrize("key", DERIVED)
-def test_derived_values_cannot_be_set(key: str) -> None:
-    assert f"{key} = 1.0: unknown key; it follows from {DERIVED[key]}, which can be set" in error(tree(key, 1.0))
-    assert isinstance(getattr(DEFAULT.world, key.removeprefix("world.")), float)
-    assert {f"world.{name}" for name in DERIVED[key].split(" and ")} <= set(SINGLE)
+def test_derived_values_cannot_be_set() -> None:
+    for key in DERIVED:
+        assert f"{key} = 1.0: unknown key; it follows from other settings" in error(tree(key, 1.0))
+        assert hasattr(DEFAULT.world, key.removeprefix("world."))
 
 
 # ------------------------------------------------------------------------------------------- a configuration as a value

@@ -20,7 +20,7 @@ from ycbench_env.testing.tiny import (
 from ycbench_env.types.command import (
     AcceptTask,
 )
-from ycbench_env.types.state import Calendar, Client, Employee, State, Task, evolve, kept
+from ycbench_env.types.state import Calendar, Client, Employee, State, Task, _Kept, evolve
 
 
 def test_a_state_cannot_be_changed_and_a_deep_copy_is_itself() -> None:
@@ -99,13 +99,10 @@ def test_the_turn_limit_truncates_an_episode_that_has_not_ended(
 
 
 @pytest.mark.parametrize("cls", [Employee, Client, Task, State])
-def test_every_kept_value_of_a_copied_class_names_the_fields_it_comes_from(
-    cls: type[Employee | Client | Task | State],
-) -> None:
-    figures = {name for name, value in vars(cls).items() if isinstance(value, kept)}
-    fields = {field.name for field in attrs.fields(cls)}
-    assert {figure for dependent in cls.KEPT.values() for figure in dependent} == figures
-    assert set(cls.KEPT) <= fields
+def test_kept_values_of_a_copied_class_name_its_fields(cls: type[Employee | Client | Task | State]) -> None:
+    figures = {name for name, value in vars(cls).items() if isinstance(value, _Kept)}
+    assert {figure for dependent in cls.dependents.values() for figure in dependent} == figures
+    assert set(cls.dependents) <= {field.name for field in attrs.fields(cls)}
 
 
 def test_a_copy_is_what_the_initialiser_would_make_and_leaves_its_source_alone() -> None:
