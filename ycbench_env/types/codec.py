@@ -146,6 +146,7 @@ class StateDigests:
     def world(self, state: State) -> bytes:
         """Return the world as bytes: money, clock, staff, clients, market, tasks and bookings."""
         last, start_us, names = self._last, state.calendar.start_us, [client.name for client in state.clients]
+        self._last = None  # a state that cannot be written leaves nothing behind
         if last is None or last.calendar.start_us != start_us or [client.name for client in last.clients] != names:
             self.__init__()
             last = attrs.evolve(state, market=(), tasks=(), ledger=())
