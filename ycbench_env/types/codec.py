@@ -406,7 +406,8 @@ def _check(state: State) -> None:
         # Its deadline, if it is accepted at the last moment, is a date; a week has 5 business days.
         work = max(world.min_task_qty * len(DOMAINS), sum(offer.quantities))
         days = deadline_days(work, world.deadline_qty_per_day, world.deadline_min_biz_days)
-        _within("the latest deadline of a task", 0, _LAST_DAY_US, calendar.horizon_us + (days + 5) * 7 // 5 * DAY_US)
+        latest_us = calendar.horizon_us + (days + 5) * 7 // 5 * DAY_US
+        _within("the latest deadline of a task", calendar.horizon_us, _LAST_DAY_US, latest_us)
     for task in state.tasks:
         _check_offer(state, task.offer)
         _check_task(state, task)

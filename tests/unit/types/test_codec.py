@@ -90,6 +90,7 @@ CONFIGS = {
     ),
     "tiny": tiny_config(),
     "nobody": tiny_config(num_employees=0),
+    "before 1970": tiny_config(sim={"start_date": "1900-01-01"}),
 }
 
 
