@@ -88,10 +88,9 @@ def diff_config(left: _Source, right: _Source, /, *, settings: Settings = (), as
     else:
         table = new_table("setting", left, right)
         for each in differences:
-            values = (
-                "-" if value is None else json.dumps(value, ensure_ascii=False) for value in (each.left, each.right)
-            )
-            table.add_row(cell(each.key), *map(cell, values))
+            both = (each.left, each.right)
+            values = ["-" if value is None else json.dumps(value, ensure_ascii=False) for value in both]
+            table.add_row(*map(cell, (each.key, *values)))
         print_parts(table)
     return 0
 

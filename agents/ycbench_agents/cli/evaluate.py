@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ycbench_agents.cli import options, output
-from ycbench_agents.cli.run import import_from_here, played, print_evaluation, read_headers, report_failures
+from ycbench_agents.cli.run import import_from_here, played, print_evaluation, report_failures
 from ycbench_agents.evaluation.evaluate import play_suite
 from ycbench_agents.evaluation.results import results_document
 from ycbench_agents.evaluation.suite import load_suite
 from ycbench_agents.evaluation.workers import BackendName
 from ycbench_env import Config
-
-_CONFIGS: Final = Path("configs")
-_OUT: Final = Path("out")
 
 
 def evaluate(  # noqa: PLR0913 -- one argument an option
@@ -32,7 +29,7 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
         tuple[str, ...],
         options.SEVERAL,
         options.NO_DEFAULT,
-        Parameter(name="--policy", metavar="NAME...", help="Labels of the policies to play now; all if none is given."),
+        Parameter("--policy", metavar="NAME...", help="Labels of the policies to play now; all if none is given."),
     ] = (),
     settings: options.Settings = (),
     workers: options.Workers = None,
@@ -47,14 +44,10 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
     address: Annotated[
         str | None, Parameter(metavar="ADDRESS", help="Address of the cluster; a new one here if none is known.")
     ] = None,
-    model: Annotated[
-        str | None, Parameter(metavar="NAME", help="Model of the policies llm for which the suite names none.")
-    ] = None,
-    base_url: Annotated[
-        str | None, Parameter(name="--base-url", metavar="URL", help="Address of its server, likewise.")
-    ] = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
     header: options.Headers = (),
-    live: Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes a line an episode.")] = True,
+    live: options.Live = True,
     as_json: options.JsonFlag = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -67,9 +60,9 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
         sources.append(source)
         return options.load(source, tables)
 
-    loaded = load_suite(options.named_file(suite, _CONFIGS, "evaluate", "a suite"), load_preset)
+    loaded = load_suite(options.named_file(suite, Path("configs"), "evaluate", "a suite"), load_preset)
     overrides = options.overrides_in_force(sources, settings, [loaded.presets[0].config])
-    folder = out or _OUT / loaded.name
+    folder = out or Path("out") / loaded.name
     play = partial(
         play_suite,
         loaded,
@@ -81,7 +74,7 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
         address=address,
         model=model,
         base_url=base_url,
-        headers=read_headers(header),
+        headers=options.read_headers(header),
         overrides=overrides,
     )
     evaluation, interrupted = played(play, folder, live=live, quiet=quiet)

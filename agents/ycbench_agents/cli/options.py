@@ -26,27 +26,22 @@ from ycbench_env.text import shown
 SEVERAL: Final = Parameter(consume_multiple=(1, None), negative=(), show_default=" ".join)
 NO_DEFAULT: Final = Parameter(show_default=False)
 _Words = Annotated[tuple[str, ...], SEVERAL, NO_DEFAULT]
+_Paths = Annotated[tuple[Path, ...], SEVERAL, NO_DEFAULT]
 
 Presets = Annotated[
-    _Words,
-    Parameter(name="--preset", metavar="NAME...", help="Names of presets; the preset default if none is named."),
+    _Words, Parameter("--preset", metavar="NAME...", help="Names of presets; the preset default if none is named.")
 ]
-Files = Annotated[
-    tuple[Path, ...],
-    SEVERAL,
-    NO_DEFAULT,
-    Parameter(name="--config", metavar="FILE...", help="TOML files of configurations."),
-]
+Files = Annotated[_Paths, Parameter("--config", metavar="FILE...", help="TOML files of configurations.")]
 Preset = Annotated[
-    str | None, Parameter(name="--preset", metavar="NAME", help="Name of a preset; default if none is named.")
+    str | None, Parameter("--preset", metavar="NAME", help="Name of a preset; default if none is named.")
 ]
-File = Annotated[Path | None, Parameter(name="--config", metavar="FILE", help="TOML file of a configuration.")]
+File = Annotated[Path | None, Parameter("--config", metavar="FILE", help="TOML file of a configuration.")]
 Seeds = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SEED...", help="Run seeds, like 1 2 3 or 1-3.")]
 Seed = Annotated[str, Parameter(metavar="SEED", help="Run seed.")]
 Settings = Annotated[
     _Words,
     Parameter(
-        name="--set",
+        "--set",
         metavar="KEY=VALUE...",
         help="Settings that override files, presets and variables, like world.num_employees=9.",
     ),
@@ -54,34 +49,32 @@ Settings = Annotated[
 Parameters = Annotated[
     _Words,
     Parameter(
-        name="--param",
-        metavar="KEY=VALUE...",
-        help="Parameters of the policies, like depth=2, or keep_turns=10 of llm.",
+        "--param", metavar="KEY=VALUE...", help="Parameters of the policies, like depth=2, or keep_turns=10 of llm."
     ),
 ]
+Model = Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")]
+BaseUrl = Annotated[str | None, Parameter("--base-url", metavar="URL", help="Address of the model's server.")]
+Prices = Annotated[_Paths, Parameter("--prices", metavar="FILE...", help="TOML files with prices of models.")]
 Headers = Annotated[
     _Words,
     Parameter(
-        name="--header",
-        metavar="'NAME: VALUE'...",
-        help="HTTP headers for the model's server; values are never recorded.",
+        "--header", metavar="'NAME: VALUE'...", help="HTTP headers for the model's server; values are never recorded."
     ),
 ]
 TrustedPolicy = Annotated[
     str | None,
     Parameter(
-        name="--policy",
-        metavar="MODULE:CLASS",
-        help="Policy module:Class that the record names, if its code may run.",
+        "--policy", metavar="MODULE:CLASS", help="Policy module:Class that the record names, if its code may run."
     ),
 ]
 Count = Annotated[int, Parameter(validator=Number(gte=1), metavar="N")]
 Workers = Annotated[
     Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; one a processor if none is given.")
 ]
+Live = Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes lines instead.")]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
-JsonFlag = Annotated[Flag, Parameter(name="--json", help="Print strict JSON instead of the table.")]
-Quiet = Annotated[Flag, Parameter(name="--quiet", help="Show no progress.")]
+JsonFlag = Annotated[Flag, Parameter("--json", help="Print strict JSON instead of the table.")]
+Quiet = Annotated[Flag, Parameter("--quiet", help="Show no progress.")]
 
 # ---------------------------------------------------------------- seeds
 
@@ -111,12 +104,9 @@ def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
     seeds: dict[int, None] = {}
     for text in (part.strip() for each in texts for part in each.split(",")):
         found = _SEED.fullmatch(text)
-        if not found:
-            msg = f"--seeds: got {shown(text)}, expected seeds like 1 2 3, or a range like 1-3"
-            raise UsageError(msg)
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
         if last < first:
-            msg = f"--seeds: got the range {text!r}, expected the smaller seed first: {last}-{first}"
+            msg = f"--seeds: got {shown(text)}, expected seeds like 1 2 3, or a range like 1-3, the smaller seed first"
             raise UsageError(msg)
         if last - first + 1 + len(seeds) > _MOST_SEEDS:
             msg = f"--seeds: got more than {_MOST_SEEDS:,} seeds with {text!r}; run them in parts"
@@ -197,6 +187,22 @@ def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
     return parameters
 
 
+def read_headers(texts: Sequence[str]) -> dict[str, str]:
+    """Return the headers that the values of ``--header`` describe; values are shown in no error.
+
+    Raises:
+        UsageError: One has no name or no colon.
+    """
+    headers: dict[str, str] = {}
+    for number, text in enumerate(texts, 1):
+        name, colon, value = text.partition(":")
+        if not colon or not name.strip():
+            msg = f"--header: got a text without a name and a colon (number {number}), expected 'NAME: VALUE'"
+            raise UsageError(msg)
+        headers[name.strip()] = value.strip()
+    return headers
+
+
 # ---------------------------------------------------------------- configurations
 
 
@@ -236,18 +242,14 @@ def load_all(presets: Sequence[str], files: Sequence[Path], settings: Sequence[s
         ConfigError: One cannot be used.
         UsageError: One is named twice.
     """
-    sources: list[str | Path] = [*presets, *files] or ["default"]
-    overrides = read_overrides(settings)
     configs: dict[str, Config] = {}
+    sources: list[str | Path] = [*presets, *files] or ["default"]
     for source in sources:
-        if sources.count(source) > 1:
-            msg = f"got the configuration {shown(str(source))} twice, expected each once"
-            raise UsageError(msg)
-        config = load(source, overrides)
+        config = load(source, read_overrides(settings))
         # A file may carry the name of a preset; then its path tells the rows of the results apart.
         label = config.name if config.name not in configs else str(source)
-        if label in configs:
-            msg = f"got two configurations with the name {shown(label)}; give one of them another `name`"
+        if label in configs or sources.count(source) > 1:
+            msg = f"got the configuration {shown(label)} twice, expected each once, with a `name` of its own"
             raise UsageError(msg)
         configs[label] = config
     return configs
@@ -273,16 +275,16 @@ def overrides_in_force(
         settings: Values of ``--set``.
         configs: What was loaded from both.
     """
-    source, config = next(iter(sources), "default"), next(iter(configs))
-    values = config.to_dict()
+    origins = config_origins(next(iter(sources), "default"), overrides=read_overrides(settings) or None)
+    values = next(iter(configs)).to_dict()
     return [
         {
             "key": key,
             "value": reduce(lambda table, name: table[name], key.split("."), values),
-            "origin": origin_label(o),
+            "origin": origin_label(origin),
         }
-        for key, o in config_origins(source, overrides=read_overrides(settings) or None).items()
-        if o.kind in {"argument", "environment"}
+        for key, origin in origins.items()
+        if origin.kind in {"argument", "environment"}
     ]
 
 
@@ -305,11 +307,9 @@ def named_file(text: str, folder: Path, option: str, what: str) -> Path:
     Raises:
         UsageError: There is no such file.
     """
-    path, named = Path(text), folder / f"{text}.toml"
-    if path.is_file():
-        return path
-    if named.is_file():
-        return named
+    for path in (Path(text), folder / f"{text}.toml"):
+        if path.is_file():
+            return path
     names = ", ".join(sorted(each.stem for each in folder.glob("*.toml"))) or "none"
     msg = (
         f"{option}: got {shown(text)}, expected the TOML file of {what}, or one of the names in {folder} of the "

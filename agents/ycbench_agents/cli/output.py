@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ycbench_agents.files import to_json
+from ycbench_env import text
 from ycbench_env.text import printable
 
 STOPPED: Final = 1  # exit code: an episode is not finished, or a record is not what it was
@@ -77,9 +78,9 @@ def drop_output() -> None:
 # ---------------------------------------------------------------- messages
 
 
-def printable_lines(text: str) -> str:
+def printable_lines(lines: str) -> str:
     """Return a text that is safe on a terminal; its line breaks stay."""
-    return "\n".join(printable(line) for line in text.split("\n"))
+    return "\n".join(map(printable, lines.split("\n")))
 
 
 def complain(message: str) -> None:
@@ -124,10 +125,10 @@ def print_parts(*parts: RenderableType) -> None:
             if number:
                 console.print()
             console.print(part)
-    text = capture.get()
+    printed = capture.get()
     if not console.is_terminal:  # where colours may follow the blanks, they stay
-        text = "\n".join(line.rstrip() for line in text.split("\n"))
-    sys.stdout.write(text)
+        printed = "\n".join(line.rstrip() for line in printed.split("\n"))
+    sys.stdout.write(printed)
 
 
 def print_json(value: object) -> None:
@@ -151,7 +152,4 @@ def cell(value: object, style: str = "") -> Text:
 
 def dollars(cents: int | None) -> str:
     """Return an amount as $1,234.56, exact; a dash for None."""
-    if cents is None:
-        return "-"
-    whole, rest = divmod(abs(cents), 100)
-    return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
+    return "-" if cents is None else text.dollars(cents)

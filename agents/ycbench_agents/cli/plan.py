@@ -62,23 +62,16 @@ def plan(  # noqa: PLR0913 -- one argument an option
 ) -> int:
     """Search for plans, save each that is better than the one in its file, and print them; return the exit code."""
     if budget is not None and rollouts is not None:
-        msg = f"got --budget {budget:g} and --rollouts {rollouts}, expected one of them; leave out "
-        msg += "--budget for the same plan on any machine, or --rollouts to search for a time"
+        msg = f"got --budget {budget:g} and --rollouts {rollouts}; leave out --budget for the same plan on any machine"
         raise output.UsageError(msg)
     configs, numbers = options.load_all(preset, config, settings), options.read_seeds(seeds)
     is_alone = len(configs) * len(numbers) == 1
     suffix = "-honest" if honest else ""
-    # All of them before the first search, so that nobody searches for what cannot be saved.
-    jobs = [
-        (
-            f"{label}{suffix}",
-            each,
-            seed,
-            *_target(out, f"{label}{suffix}-seed{seed}.plan", each, seed, is_alone=is_alone),
-        )
-        for label, each in configs.items()
-        for seed in numbers
-    ]
+    jobs: list[tuple[str, Config, int, Path, int | None]] = []
+    for label, each in configs.items():  # all before the first search, so that nobody searches for what cannot be saved
+        for seed in numbers:
+            target = _target(out, f"{label}{suffix}-seed{seed}.plan", each, seed, is_alone=is_alone)
+            jobs.append((f"{label}{suffix}", each, seed, *target))
     # A number of rollouts alone makes the search the same on any machine.
     seconds = (budget or 600.0) if rollouts is None else None
     table = output.new_table("preset", ">seed", ">final funds", ">accepts", ">turns", "file", "note", gap=1)
@@ -104,8 +97,12 @@ def plan(  # noqa: PLR0913 -- one argument an option
         else:
             note = f"kept: {output.dollars(old_cents)} there already"
         accepts = sum(turn.count("task accept ") for turn in found.turns)
-        row = (label, seed, output.dollars(found.final_funds_cents), accepts, len(found.turns), path, note)
-        table.add_row(*map(output.cell, row))
+        table.add_row(
+            *map(
+                output.cell,
+                (label, seed, output.dollars(found.final_funds_cents), accepts, len(found.turns), path, note),
+            )
+        )
         done += 1
         interrupted = found.interrupted
         if interrupted:

@@ -19,27 +19,11 @@ from rich.text import Text
 from ycbench_agents.base import JsonObject
 from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
+from ycbench_agents.evaluation import results
 from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
 from ycbench_agents.evaluation.factory import Trusted, asks_a_person, replaying_policy
-from ycbench_agents.evaluation.results import (
-    RESULTS_FILE,
-    SUITE_FILE,
-    Episode,
-    Evaluation,
-    leaderboard,
-    read_evaluation,
-    results_document,
-    usage_of,
-)
-from ycbench_agents.evaluation.suite import (
-    DEFAULT_CONCURRENCY,
-    LLM,
-    EpisodeKey,
-    Limits,
-    Suite,
-    SuitePolicy,
-    SuitePreset,
-)
+from ycbench_agents.evaluation.results import Episode, Evaluation
+from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.files import read_file, to_json, write_file
 from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Run, RunError, read_run, replay_run
@@ -61,7 +45,6 @@ _Policies = Annotated[
     ),
 ]
 _Concurrency = Annotated[options.Count, Parameter(help="Episodes of language models to play at once.")]
-_Live = Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes a line a turn.")]
 _Folders = Annotated[Path, Parameter(help="Folders of runs, or folders with runs in them.")]
 
 
@@ -79,26 +62,19 @@ def run(  # noqa: PLR0913 -- one argument an option
     timeout: Annotated[
         options.Count, Parameter(metavar="SECONDS", help="Most time of an episode of a scripted policy.")
     ] = 600,
-    model: Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")] = None,
-    base_url: Annotated[
-        str | None, Parameter(name="--base-url", metavar="URL", help="Address of the model's server.")
-    ] = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
     system_prompt: Annotated[
         Path | None, Parameter(metavar="FILE", help="File with a template of the model's system prompt.")
     ] = None,
-    prices: Annotated[
-        tuple[Path, ...],
-        options.SEVERAL,
-        options.NO_DEFAULT,
-        Parameter(name="--prices", metavar="FILE...", help="TOML files with prices of models."),
-    ] = (),
+    prices: options.Prices = (),
     header: options.Headers = (),
     records: Annotated[
         Path | None, Parameter(metavar="DIR", help="Keep the runs and their results there; llm always does, in runs.")
     ] = None,
     workers: options.Workers = None,
     concurrency: _Concurrency = DEFAULT_CONCURRENCY,
-    live: _Live = True,
+    live: options.Live = True,
     as_json: options.JsonFlag = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -135,14 +111,14 @@ def run(  # noqa: PLR0913 -- one argument an option
             suite,
             folder,
             workers=1 if at_terminal else workers,
-            headers=read_headers(header),
+            headers=options.read_headers(header),
             measure=False,
             overrides=overrides,
         )
         evaluation, interrupted = played(play, folder, live=live, quiet=quiet or at_terminal, turns=not live)
         if as_json:
             rows = [_episode_json(each, is_kept=kept is not None) for each in evaluation.episodes]
-            document = {**results_document(evaluation), "overrides": overrides, "interrupted": interrupted}
+            document = {**results.results_document(evaluation), "overrides": overrides, "interrupted": interrupted}
             output.print_json({**document, "episodes": rows})
         else:
             options.print_overrides(overrides)
@@ -182,19 +158,7 @@ def played(
         try:
             return play(progress=progress), False
         except KeyboardInterrupt:
-            return read_evaluation(folder), True
-
-
-def read_headers(texts: Sequence[str]) -> dict[str, str]:
-    """Return the headers that the values of ``--header`` describe; values are shown in no error."""
-    headers: dict[str, str] = {}
-    for number, text in enumerate(texts, 1):
-        name, colon, value = text.partition(":")
-        if not colon or not name.strip():
-            msg = f"--header: got a text without a name and a colon (number {number}), expected 'NAME: VALUE'"
-            raise output.UsageError(msg)
-        headers[name.strip()] = value.strip()
-    return headers
+            return results.read_evaluation(folder), True
 
 
 def import_from_here() -> None:
@@ -232,27 +196,24 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
     statuses = [episode.status for episode in evaluation.episodes]
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("failed", "missing") if status in statuses)
     lines = [f"{statuses.count('finished')} of {len(statuses)} episodes finished{counts and f', {counts}'}"]
-    if (used := usage_of(evaluation.episodes)) is not None:
+    if (used := results.usage_of(evaluation.episodes)) is not None:
         tokens = "unknown" if used.tokens is None else f"{'at least ' * bool(used.unknown_turns)}{used.tokens:,}"
         cost = "unknown cost"
         if used.cost_usd is not None:
             cost = f"{'at least ' * bool(used.unknown_cost_turns)}${used.cost_usd:.2f}"
         lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
     if is_kept:
-        lines.append(f"results: {evaluation.folder / RESULTS_FILE}")
-    rows = leaderboard(evaluation)
-    with_failed = any(row.failed for row in rows)
-    columns = ["policy", "preset", ">score", ">final funds", ">run", ">failed", ">bankrupt"]
-    if with_failed:
-        columns.insert(3, ">failed as 0")
-    board = output.new_table(*columns, gap=1)
+        lines.append(f"results: {evaluation.folder / results.RESULTS_FILE}")
+    rows = results.leaderboard(evaluation)
+    failed_as_zero = [">failed as 0"] if any(row.failed for row in rows) else []
+    headings = ("policy", "preset", ">score", *failed_as_zero, ">final funds", ">run", ">failed", ">bankrupt")
+    board = output.new_table(*headings, gap=1)
     for row in rows:
         score = output.dollars(row.score_cents)
         values = [row.policy, row.preset, score if row.is_complete else f"({score})"]
-        if with_failed:
-            values.append(output.dollars(row.score_failed_as_zero_cents))
+        values += [output.dollars(row.score_failed_as_zero_cents)] * len(failed_as_zero)
         values += [output.dollars(row.final_funds_cents), f"{row.finished}/{row.planned}"]
-        board.add_row(*map(output.cell, [*values, row.failed, row.bankrupt]))
+        board.add_row(*map(output.cell, (*values, row.failed, row.bankrupt)))
     parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
     output.print_parts(*parts, board, Text("\n").join(map(output.cell, lines)))
     sys.stdout.flush()
@@ -314,16 +275,9 @@ def _episode_json(episode: Episode, *, is_kept: bool) -> dict[str, object]:
 
 
 def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder: Path | None) -> int:
-    """Name failed and missing episodes on stderr and return the exit code.
-
-    Args:
-        episodes: The episodes that were asked for.
-        is_interrupted: Whether Ctrl-C ended the playing.
-        folder: Where they are kept, None for nowhere.
-    """
+    """Name failed and missing episodes, kept in a folder if there is one, on stderr and return the exit code."""
     sys.stdout.flush()
-    failed = [episode for episode in episodes if episode.status == "failed"]
-    missing = [episode for episode in episodes if episode.status == "missing"]
+    failed, missing = ([each for each in episodes if each.status == status] for status in ("failed", "missing"))
     for episode in failed[:_SHOWN]:
         output.complain(f"failed: {episode.key}: {episode.reason}")
     if len(failed) > _SHOWN:
@@ -337,9 +291,13 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder
         output.complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if folder is not None and (failed or missing):
         output.complain(f"go on with: ycbench resume {folder}")
-    for episode in episodes:
-        if episode.run is not None:
-            _hint(episode.key, episode.run)
+    for key, run in ((episode.key, episode.run) for episode in episodes):
+        total = run.outcome.totals.get("unusable_replies") if run else None
+        useless = total.get("sum") if isinstance(total, dict) else None
+        if run and isinstance(useless, int) and 2 * useless > (turns := run.outcome.turns or 0):
+            is_calling = run.identity.settings.get("mode") == "tools"
+            advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
+            output.complain(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
     return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
 
 
@@ -352,16 +310,6 @@ def _ranges(seeds: Sequence[str]) -> str:
         else:
             parts.append([seed])
     return " ".join("-".join(part) for part in parts)
-
-
-def _hint(key: EpisodeKey, run: Run) -> None:
-    """Say what to try where most replies of a model held nothing that could be run."""
-    total, turns = run.outcome.totals.get("unusable_replies"), run.outcome.turns or 0
-    useless = total.get("sum") if isinstance(total, dict) else None
-    if isinstance(useless, int) and 2 * useless > turns:
-        is_calling = run.identity.settings.get("mode") == "tools"
-        advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
-        output.complain(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
 
 
 # ---------------------------------------------------------------- resume and replay
@@ -394,13 +342,13 @@ def resume(  # noqa: PLR0913 -- one argument an option
     header: options.Headers = (),
     workers: options.Workers = None,
     concurrency: _Concurrency = DEFAULT_CONCURRENCY,
-    live: _Live = True,
+    live: options.Live = True,
     quiet: options.Quiet = False,
 ) -> int:
     """Go on with evaluations and runs that were killed or stopped, print the results and return the exit code."""
     import_from_here()
-    trusted = Trusted(policy, base_url, api_key_variable, read_headers(header))
-    whole = [folder for folder in folders if (folder / SUITE_FILE).exists()]
+    trusted = Trusted(policy, base_url, api_key_variable, options.read_headers(header))
+    whole = [folder for folder in folders if (folder / results.SUITE_FILE).exists()]
     single = [folder for folder in folders if folder not in whole]
     runs = list(_runs_in(single, "resume")) if single or not folders else []
     codes: list[int] = []
@@ -471,8 +419,8 @@ def demo(
         play = partial(play_suite, suite, Path(folder), measure=False)
         evaluation, interrupted = played(play, Path(folder), quiet=quiet)
         print_evaluation(evaluation, with_episodes=True, is_kept=False)
-        results, figure = out / "results.json", out / "funds.png"
-        write_file(results, to_json(results_document(evaluation), indent=2) + "\n")
+        document, figure = out / "results.json", out / "funds.png"
+        write_file(document, to_json(results.results_document(evaluation), indent=2) + "\n")
         curves: dict[str, list[FundsCurve]] = {}
         for key, each in ((each.key, each.run) for each in evaluation.episodes if each.status == "finished"):
             if each is None or key.preset != "default":  # the others look alike
@@ -484,5 +432,5 @@ def demo(
             curves.setdefault(key.policy, []).append((times, [amount / 100 for amount in cents]))
         if curves:
             write_file(figure, png_of(plot_funds(curves, "Preset default"), dpi=110))
-            sys.stdout.write(f"wrote {results} and {figure}\n")
+            sys.stdout.write(f"wrote {document} and {figure}\n")
         return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=None)

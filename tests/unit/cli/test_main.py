@@ -16,7 +16,7 @@ from ycbench_agents.files import FileError
 from ycbench_agents.registry import PolicyError
 from ycbench_env import ConfigError, MissingExtraError
 
-COMMANDS = [name for name, _, _ in app._COMMANDS]
+COMMANDS = list(app._COMMANDS)
 
 
 def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -111,7 +111,7 @@ def test_wrong_usage_is_explained_with_exit_code_2(
 
 def _every_command() -> list[tuple[list[str], App]]:
     program = app.make_app()
-    paths = [[name] for name in (*COMMANDS, "config")] + [["config", name] for name, _ in app._CONFIG_COMMANDS]
+    paths = [[name] for name in (*COMMANDS, "config")] + [["config", name] for name in app._CONFIG_COMMANDS]
     return [(path, program[path[0]] if len(path) == 1 else program[path[0]][path[1]]) for path in paths]
 
 

@@ -51,7 +51,7 @@ def test_seeds_keep_their_order(texts: list[str], seeds: tuple[int, ...]) -> Non
         *[([text], "expected seeds like 1 2 3") for text in ("-1", "x", "", "1.5", "1-", "1-2-3", "\u0661", "9" * 40)],
         (["1", "1"], "twice, expected each seed once"),
         (["1-3", "02"], "twice, expected each seed once"),
-        (["3-1"], "the smaller seed first: 1-3"),
+        (["3-1"], "the smaller seed first"),
         (["0-999999999999999999"], "run them in parts"),
         (["1-100000", "100001"], "run them in parts"),
     ],
@@ -137,12 +137,8 @@ def test_a_configuration_named_twice_is_refused(mine: Path) -> None:
         load_all(("default", "default"), (), ())
     with pytest.raises(UsageError, match="expected one of them"):
         load_one("default", mine, ())
-    other, third = mine.with_name("b.toml"), mine.with_name("c.toml")
-    mine.write_text(f'name = "{mine.as_posix()}"\n', encoding="utf-8")
-    other.write_text(f'name = "{mine.as_posix()}"\n', encoding="utf-8")
-    third.write_text(f'name = "{other.as_posix()}"\n', encoding="utf-8")
-    with pytest.raises(UsageError, match="give one of them another `name`"):
-        load_all((), (mine, third, other), ())
+    with pytest.raises(UsageError, match="twice, expected each once"):
+        load_all((), (mine, mine), ())
 
 
 def test_a_key_without_effect_is_a_warning_on_stderr(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:

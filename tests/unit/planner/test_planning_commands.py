@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from ycbench_agents.cli import main
-from ycbench_agents.cli.output import dollars
 from ycbench_agents.planner import Plan, load_plan, replay_plan, save_plan
 from ycbench_env import load_config
+from ycbench_env.text import dollars
 
 SMALL = ("--set", "world.num_market_tasks=4")
 
