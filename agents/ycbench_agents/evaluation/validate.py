@@ -260,7 +260,7 @@ class _Pass:
 
     key: EpisodeKey
     run: Run
-    not_asked: str = ""  # why its policy was not asked again; empty where it was
+    not_asked: str = "it was not played again"  # why its policy was not asked again; empty where it was
     faults: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict[str, list[str]](list))  # by check
     digest: str | None = None  # digest of the record; None where it cannot be read to its end
     turns_digest: str = ""  # SHA-256 of the turns, times included
@@ -339,10 +339,13 @@ def _policy_to_ask(found: _Pass, *, trust_policies: bool) -> Policy | None:
     else:
         try:
             found.run.config()  # refuses one that would open other files
-            return build_policy(identity)
+            policy = build_policy(identity)
         except Exception as error:  # noqa: BLE001 -- recorded parameters may be anything
             found.not_asked = f"its policy cannot be made again: {type(error).__name__}: {error}"
             found.faults[found.of_policy].append(found.not_asked)
+        else:
+            found.not_asked = ""
+            return policy
     return None
 
 
@@ -420,7 +423,7 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
         checks: list[Check] = []
         for rule, function, of, expected in _CHECKS:
             check = Check(rule, of, expected)
-            check.faults += function(evidence, check)
+            check.faults += [*function(evidence, check)]
             check.got = check.got or f"{check.checked} of {check.checked + check.unchecked} {of} checked"
             checks += [check] if check.checked or check.unchecked or check.faults else []
         return Validation(folder, rules, tuple(checks), _provenance_of(evidence))
@@ -554,7 +557,7 @@ def _copies(evidence: _Evidence, check: Check) -> Iterator[str]:
 
 
 def _records(evidence: _Evidence, check: Check) -> Iterator[str]:
-    check.checked = len(evidence.passes)
+    check.count(found.digest is not None or bool(found.faults["records"]) for found in evidence.passes)
     return evidence.lines(check)
 
 
