@@ -160,18 +160,11 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
     return len(table)
 
 
-@attrs.frozen
-class _SeenTurn:
-    """A turn, the observations before and after it, and the sum of rewards from it to the end of the record."""
+def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[tuple[TurnRecord, Observation, Observation, int]]:
+    """Yield each turn of a run, played again, the observations before and after it, and the cents from it to the end.
 
-    record: TurnRecord
-    before: Observation
-    after: Observation
-    return_to_go_cents: int
-
-
-def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
-    """Yield the turns of a run by playing them again; RunMismatchError where one turns out differently now."""
+    Raises RunMismatchError where a turn turns out differently now.
+    """
     if run.identity.version != version():
         msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
         warnings.warn(msg, RunWarning, stacklevel=3)
@@ -184,7 +177,7 @@ def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[_SeenTurn]:
         if differences := replay_turn(driver, turn, policy):
             msg = f"{run.folder}: turn {turn.turn} is not as it was recorded (recorded | now)"
             raise RunMismatchError(msg, differences)
-        yield _SeenTurn(turn, before, driver.observation, to_go_cents)
+        yield turn, before, driver.observation, to_go_cents
         to_go_cents -= turn.funds_delta_cents
 
 
@@ -211,16 +204,16 @@ def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterato
     run = run if isinstance(run, Run) else read_run(run)
     run.config()  # refuses one that would open other files
     policy = build_policy(run.identity) if policy is None and run.identity.policy == LLM else policy
-    for seen in _seen_turns(run, policy):
-        turn, messages = seen.record, cast("object", getattr(policy, "last_messages", None))
+    for turn, before, _, to_go_cents in _seen_turns(run, policy):
+        messages: object = getattr(policy, "last_messages", None)
         yield {
             "run": run.folder.resolve().name,
             "seed": run.identity.seed,
             "turn": turn.turn,
-            "prompt": seen.before["text"] if messages is None else plain_json(messages, "messages"),
+            "prompt": before["text"] if messages is None else plain_json(messages, "messages"),
             "completion": cast("Json", turn.action) if messages is None else [_message(turn)],
             "reward": turn.reward,
-            "return_to_go": seen.return_to_go_cents / 100,
+            "return_to_go": to_go_cents / 100,
         }
 
 
@@ -290,7 +283,7 @@ def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> in
     with writing(path) as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         for run in progress(runs):
             key = _key(run)
-            rows = ({**key, **_row(seen)} for seen in _seen_turns(run))
+            rows = ({**key, **_row(turn, before, to_go)} for turn, before, _, to_go in _seen_turns(run))
             while batch := list(itertools.islice(rows, _ROWS)):
                 writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
                 count += len(batch)
@@ -322,18 +315,18 @@ def _key(run: Run) -> JsonObject:
     }
 
 
-def _row(seen: _SeenTurn) -> dict[str, object]:
-    turn, trace = seen.record, seen.record.trace or {}
+def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, object]:
+    trace = turn.trace or {}
     cost = trace.get("cost_usd")
     return {
         **attrs.asdict(turn, recurse=False),
         "sim_time": dt.datetime.fromisoformat(turn.sim_time),
         "reward_cents": turn.funds_delta_cents,
-        "return_to_go": seen.return_to_go_cents / 100,
-        "return_to_go_cents": seen.return_to_go_cents,
+        "return_to_go": to_go_cents / 100,
+        "return_to_go_cents": to_go_cents,
         **{name: value if type(value := trace.get(name)) is int else None for name in _COUNTS},
         "cost_usd": float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
-        "observation": _encodable(seen.before["text"]),
+        "observation": _encodable(before["text"]),
         "action": [_encodable(text) for text in ([turn.action] if isinstance(turn.action, str) else turn.action)],
         "action_is_list": not isinstance(turn.action, str),
         "results": to_json(turn.results),
@@ -440,9 +433,8 @@ def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari Episo
     actions: list[str] = []
     turns: list[TurnRecord] = []
     grammar = grammar_for(run.config().world)
-    for seen in _seen_turns(run):
-        turn = seen.record
-        for observation in (seen.after,) if turns else (seen.before, seen.after):
+    for turn, before, after, _ in _seen_turns(run):
+        for observation in (after,) if turns else (before, after):
             for key, value in cast("Mapping[str, Any]", observation).items():
                 observations[key].append(value)
         text = turn.action if isinstance(turn.action, str) else "\n".join(turn.action)
