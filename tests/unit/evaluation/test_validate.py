@@ -46,10 +46,16 @@ HELD_OUT = {"variable": "YCBENCH_HELDOUT_SEEDS"}
 MODEL = {"name": "llm", "model": "scripted", "prices": ["prices.toml"]}
 PRICES = "[models.scripted]\nprompt = 3\ncompletion = 15\nas_of = 2026-01-01\n"
 OWN = """
+import os
 class Babbler:
+    def __init__(self):
+        if os.environ.get("MOOD") == "not made":
+            raise ValueError("no")
     def reset(self, seed):
         pass
     def act(self, observation):
+        if os.environ.get("MOOD") == "not asked":
+            raise RuntimeError("no")
         return "company status; please work harder; sim resume"
 """
 
@@ -241,19 +247,37 @@ def test_a_file_that_is_no_regular_one_is_never_opened(bench: Bench, name: str, 
     assert bench.outcome() == "invalid"
 
 
-def test_a_class_of_elsewhere_is_asked_again_only_if_it_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_is_asked_again_where_that_is_safe_or_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "babbling_policies.py").write_text(OWN, "ascii")
     monkeypatch.syspath_prepend(tmp_path)
-    bench = played(tmp_path, policies=[{"name": "babbling_policies:Babbler", "label": "babbler"}], seeds=[1])
+    policies = [
+        {"name": "babbling_policies:Babbler", "label": "babbler"},
+        {"name": "replay", "parameters": {"turns": ["sim resume"]}},
+    ]
+    bench = played(tmp_path, policies=policies, seeds=[1])
     bench.rules = Rules("any", limits=Limits(invalid_commands=0.2))
     checks = bench.checks()
-    assert (checks["policies"].checked, checks["policies"].unchecked) == (0, 1)
-    assert "babbling_policies:Babbler is code from elsewhere; --trust-policies runs it" in checks["policies"].where[0]
+    assert (checks["policies"].checked, checks["policies"].outcome) == (0, "not checked")
+    assert checks["policies"].where == (
+        "babbler: babbling_policies:Babbler is code from elsewhere; --trust-policies runs it",
+        "replay: replay would ask somebody or read a file",
+    )
     assert checks["invalid_commands"].where == ("babbler: 6 of 18 commands (33.33%)",)
-    assert bench.checks(trust_policies=True)["policies"].outcome == "valid"
+    trusted = bench.checks(trust_policies=True)["policies"]
+    assert (trusted.outcome, trusted.checked, trusted.unchecked) == ("not checked", 1, 1)
+    for mood, line in (
+        ("not made", "its policy cannot be made again: ValueError: no"),
+        ("not asked", "turn 1: asking again failed: RuntimeError: no"),
+    ):
+        monkeypatch.setenv("MOOD", mood)
+        assert bench.checks(trust_policies=True)["policies"].where == (f"babbler, default, seed 1: {line}",)
     del sys.modules["babbling_policies"]
+
+
+def test_runs_that_a_progress_callback_passes_over_are_not_checked(bench: Bench) -> None:
+    checks = bench.checks(progress=lambda runs: runs[:2])
+    unchecked = {rule: (check.outcome, check.unchecked) for rule, check in checks.items() if check.unchecked}
+    assert unchecked == dict.fromkeys(("records", "policies", "metrics"), ("not checked", 4))
 
 
 def test_other_policies_may_play_the_same_episodes_where_the_rules_allow_it(bench: Bench, tmp_path: Path) -> None:
