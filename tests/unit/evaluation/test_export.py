@@ -18,7 +18,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from ycbench_agents.base import Decision, JsonObject
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation.evaluate import play_suite
 from ycbench_agents.evaluation.export import (
@@ -34,79 +33,33 @@ from ycbench_agents.evaluation.validate import record_digest
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 from ycbench_agents.llm.policy import make_llm_policy
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunMismatchError, play_run
-from ycbench_env import Config, MissingExtraError, Observation
+from ycbench_env import MissingExtraError
 from ycbench_env.testing import tiny_config
 
 SECRET = 2**62 + 12345
 BIG_SEED = 2**70
 NAME = "ycbench/told-v3"
-Action = str | tuple[str, ...]
 Play = Callable[..., Run]
 
 
-class Speaker:
-    """Plays a list of turns, then lets time pass."""
-
-    def __init__(self, *turns: Action) -> None:
-        self._turns = turns
-        self.reset(0)
-
-    def reset(self, seed: int) -> None:
-        del seed
-        self._left = list(self._turns)
-
-    def act(self, observation: Observation) -> Action:
-        del observation
-        return self._left.pop(0) if self._left else "sim resume"
-
-
-class Thinker(Speaker):
-    """Has tokens and cost, too."""
-
-    async def decide(self, observation: Observation) -> Decision:
-        trace: JsonObject = {"prompt_tokens": 700, "completion_tokens": None, "cost_usd": 1, "cached_tokens": True}
-        return Decision(self.act(observation), trace, {"latency_s": 0.5})
-
-    def recall(self, observation: Observation, trace: JsonObject) -> Action:
-        del trace
-        return self.act(observation)
-
-
 @pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+def play(kit: Any) -> Play:
     """Plays a run of these turns, each into a folder of its own."""
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
-    count = iter(range(1, 10))
-
-    def make(
-        *turns: Action,
-        thinks: bool = False,
-        config: Config | None = None,
-        seed: int = 1,
-        max_turns: int | None = None,
-        scratchpad: bool = True,
-    ) -> Run:
-        policy = (Thinker if thinks else Speaker)(*turns)
-        identity = RunIdentity.of(
-            config or tiny_config(), seed, "speaker", policy, max_turns=max_turns, scratchpad=scratchpad
-        )
-        return play_run(tmp_path / f"run{next(count)}", identity, policy)
-
-    return make
+    return kit.record
 
 
 # ---------------------------------------------------------------- lines of JSON
 
 
 def test_a_scripted_run_has_texts_of_observations_and_its_rewards_to_go(play: Play, tmp_path: Path) -> None:
-    run = play("market browse", "what?", seed=BIG_SEED)
+    run = play("market browse", "what?", seed=BIG_SEED, max_turns=None)
     out = tmp_path / "turns.jsonl"
     done = export([run.folder], "jsonl", out)
     lines = [json.loads(line) for line in out.read_text("ascii").splitlines()]
     turns = list(run.turns())
     assert (done.rows, done.runs) == (len(turns), 1) == (len(lines), 1)
     assert [line["completion"] for line in lines] == [turn.action for turn in turns]
-    assert (lines[0]["run"], lines[0]["seed"], lines[0]["turn"]) == ("run1", BIG_SEED, 1)
+    assert (lines[0]["run"], lines[0]["seed"], lines[0]["turn"]) == ("run0", BIG_SEED, 1)
     assert "turn" in lines[0]["prompt"].lower()
     assert lines[0]["return_to_go"] == sum(turn.funds_delta_cents for turn in turns) / 100
     assert lines[-1]["return_to_go"] == turns[-1].reward
@@ -148,10 +101,12 @@ def test_a_record_that_differs_is_refused_and_leaves_the_file_as_it_was(play: Pl
 # ---------------------------------------------------------------- Parquet
 
 
-def test_each_turn_of_each_run_is_a_row(play: Play, tmp_path: Path) -> None:
+def test_each_turn_of_each_run_is_a_row(kit: Any, tmp_path: Path) -> None:
+    turns = ("market browse", ("client list", "scratchpad write --content 'n\u00e9'"), "what?")
+    trace = {"prompt_tokens": 700, "completion_tokens": None, "cost_usd": 1, "cached_tokens": True}
     runs = [
-        play("market browse", ("client list", "scratchpad write --content 'n\u00e9'"), "what?", seed=BIG_SEED),
-        play("company status", thinks=True, max_turns=2),
+        kit.record(*turns, seed=BIG_SEED, max_turns=None),
+        kit.asking(["company status", "sim resume"], [trace] * 2, [{"latency_s": 0.5}] * 2),
     ]
     path = tmp_path / "turns.parquet"
     assert write_parquet(runs, path) == sum(run.outcome.turns or 0 for run in runs)
@@ -169,7 +124,7 @@ def test_each_turn_of_each_run_is_a_row(play: Play, tmp_path: Path) -> None:
             same = ("turn", "funds_cents", "invalid_commands", "forced_advance", "terminated", "truncated")
             for name in (*same, "terminal_reason", "state_hash", "notes_sha256"):
                 assert row[name] == getattr(turn, name)
-    assert {row["seed"] for row in rows} == {str(BIG_SEED), "1"}
+    assert {row["seed"] for row in rows} == {str(BIG_SEED), "3"}
     first, last = rows[0], rows[-1]
     assert (first["trace"], first["prompt_tokens"], first["cost_usd"], first["model"]) == (None, None, None, None)
     assert (last["prompt_tokens"], last["completion_tokens"], last["cached_tokens"]) == (700, None, None)
@@ -404,7 +359,7 @@ def test_the_command_names_what_it_wrote(
     assert capsys.readouterr().out == (
         "2 turns of 1 runs: turns.parquet\n2 turns of 1 runs: data/my/told-v1; load it with MINARI_DATASETS_PATH=data\n"
     )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "run1", "turns.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "run0", "turns.parquet"]
 
 
 @pytest.mark.parametrize(
