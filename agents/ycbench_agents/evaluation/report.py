@@ -40,7 +40,6 @@ except ImportError as error:
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LEADING: Final = re.compile(r"\A([#+=>-]|\d+(?=[.)](?:\s|\Z)))")
 _NONE: Final = "\u2013"
-_NOTHING: Final = "No episode is finished."
 
 
 class ReportError(ValueError):
@@ -64,12 +63,10 @@ class _Drawing:
 
 @attrs.frozen
 class _Part:
-    """What stands below one heading."""
+    """What stands below one heading, which may be empty."""
 
-    title: str = ""
-    paragraphs: Sequence[str] = ()
-    tables: Sequence[Table] = ()
-    drawings: Sequence[_Drawing] = ()
+    title: str
+    blocks: Sequence[str | Table | _Drawing]
 
 
 @attrs.frozen
@@ -84,8 +81,8 @@ class _Section:
     @property
     def terms(self) -> list[Column]:
         """Columns of its tables that have an explanation, each once."""
-        columns = [column for part in self.parts for table in part.tables for column in table.columns if column.note]
-        return list({column.title: column for column in columns}.values())
+        blocks = [block for part in self.parts for block in part.blocks if isinstance(block, Table)]
+        return list({column.title: column for block in blocks for column in block.columns if column.note}.values())
 
 
 @attrs.frozen
@@ -122,23 +119,21 @@ def render_report(
     usual = baseline or DEFAULT_BASELINE
     frame = evaluation.frame()
     presets = list(_presets(frame, tables.leaderboard_frame(frame, usual)))
-    drawings = {preset.name: list(_drawings(evaluation, preset, png=png)) for preset in presets}
-    none = [] if any(drawings.values()) else ["No episode is finished, so there is nothing to draw."]
+    drawn = {preset.name: list(_drawings(evaluation, preset, png=png)) for preset in presets}
+    figures = [drawing for some in drawn.values() for drawing in some]
+    nothing = [] if figures else ["No episode is finished, so there is nothing to draw."]
     sections = [
         _Section("origin", "What was evaluated", [_origin(evaluation, frame)]),
         _Section("leaderboard", "Leaderboard", list(map(_leaderboard, presets)), _LEADERBOARD_READING),
         _Section("comparison", f"Against {usual}", [_against(each, usual) for each in presets], _COMPARISON_READING),
-        _Section("figures", "Figures", [_Part(each.title, none, (), drawings[each.name]) for each in presets]),
-        _Section(
-            "conduct", "Tasks, behaviour and cost", [_metrics(evaluation, each) for each in presets], _METRICS_READING
-        ),
+        _Section("figures", "Figures", [_Part(each.title, [*nothing, *drawn[each.name]]) for each in presets]),
+        _Section("conduct", "Tasks, behaviour and cost", [_metrics(evaluation, p) for p in presets], _METRICS_READING),
         _Section("reliability", "Reliability", list(map(_reliability, presets)), [_RELIABILITY_READING]),
         _Section("times", "Times, retries and faults", [_times(evaluation, presets)], [_TIMES_READING]),
         _Section("episodes", "Failed and missing episodes", [_unfinished(evaluation, frame)]),
         *([_published()] if published else []),
     ]
     title = f"YC-Bench evaluation: {evaluation.suite.name}"
-    figures = [drawing for some in drawings.values() for drawing in some]
     return {
         "report.html": _rendered("report.html", title, sections).encode(),
         "report.md": (re.sub(r"\n{3,}", "\n\n", _rendered("report.md", title, sections)).strip() + "\n").encode(),
@@ -222,14 +217,14 @@ def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
         presets.append((preset.label, preset.config.digest(), *shown))
     status = frame["status"].value_counts()
     counted = ", ".join(f"{status.get(name, 0)} {name}" for name in ("finished", "failed", "missing"))
-    return _Part(
-        paragraphs=[text for text in (suite.description, f"{len(frame)} episodes planned: {counted}.") if text],
-        tables=[
-            _facts("Suite", _suite_facts(evaluation), "What", "Value"),
-            _facts("Policies", policies, "Policy", "Plays", "Model", "Parameters"),
-            _facts("Configurations", presets, "Preset", "Digest", "Years", "Start, $", "Clients", "Turn limit"),
-        ],
+    blocks = (
+        suite.description,
+        f"{len(frame)} episodes planned: {counted}.",
+        _facts("Suite", _suite_facts(evaluation), "What", "Value"),
+        _facts("Policies", policies, "Policy", "Plays", "Model", "Parameters"),
+        _facts("Configurations", presets, "Preset", "Digest", "Years", "Start, $", "Clients", "Turn limit"),
     )
+    return _Part("", [block for block in blocks if block])
 
 
 def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
@@ -274,7 +269,7 @@ def _leaderboard(preset: _Preset) -> _Part:
     )
     notes = tables.leaderboard_notes(preset.board)
     board = make_table(f"Leaderboard, preset {preset.name}", preset.board, tables.LEADERBOARD, notes)
-    return _Part(preset.title, [text] if cut else [], [board])
+    return _Part(preset.title, [*[text] * bool(cut), board])
 
 
 def _against(preset: _Preset, baseline: str) -> _Part:
@@ -284,33 +279,32 @@ def _against(preset: _Preset, baseline: str) -> _Part:
         text = f"There is nothing to compare with {baseline}; --baseline names another policy: {known}."
         return _Part(preset.title, [text])
     title, notes = f"Against {baseline}, preset {preset.name}", tables.comparison_notes(compared)
-    return _Part(preset.title, tables=[make_table(title, compared, tables.COMPARISON, notes)])
+    return _Part(preset.title, [make_table(title, compared, tables.COMPARISON, notes)])
 
 
 def _metrics(evaluation: Evaluation, preset: _Preset) -> _Part:
-    shown: list[Table] = []
+    blocks: list[str | Table] = []
+    lost = usage_of([each for each in evaluation.episodes if each.key.preset == preset.name], with_result=False)
+    if lost is not None:
+        tokens = "unknown tokens" if lost.tokens is None else f"{lost.tokens:,} tokens"
+        cost = "unknown cost" if lost.cost_usd is None else f"${lost.cost_usd:,.2f}"
+        at_least = "at least " if lost.unknown_turns or lost.unknown_cost_turns else ""
+        blocks.append(
+            "Paid for without a result, in episodes that failed or are not finished, and in no table: "
+            f"{at_least}{lost.runs} runs, {lost.turns:,} turns, {tokens}, {cost}."
+        )
     for heading, columns in (("Tasks and money", tables.TASKS), ("Behaviour", tables.BEHAVIOUR), ("Cost", tables.COST)):
         means = tables.means_frame(preset.frame, [column.keys[0] for column in columns[1:]])
         if heading != "Cost" or means[["total_tokens", "cost_usd"]].notna().any(axis=None):
-            shown.append(make_table(heading, means, columns))
-    lost = usage_of([each for each in evaluation.episodes if each.key.preset == preset.name], with_result=False)
-    if lost is None:
-        return _Part(preset.title, tables=shown)
-    tokens = "unknown tokens" if lost.tokens is None else f"{lost.tokens:,} tokens"
-    cost = "unknown cost" if lost.cost_usd is None else f"${lost.cost_usd:,.2f}"
-    at_least = "at least " if lost.unknown_turns or lost.unknown_cost_turns else ""
-    text = (
-        "Paid for without a result, in episodes that failed or are not finished, and in no table: "
-        f"{at_least}{lost.runs} runs, {lost.turns:,} turns, {tokens}, {cost}."
-    )
-    return _Part(preset.title, [text], shown)
+            blocks.append(make_table(heading, means, columns))
+    return _Part(preset.title, blocks)
 
 
 def _reliability(preset: _Preset) -> _Part:
     done, columns = preset.frame[preset.frame["status"] == "finished"], tables.RELIABILITY
     keys = [column.keys[0] for column in columns[1:]]
     sums = done.groupby("policy", sort=False)[keys].sum(min_count=1).reset_index()
-    return _Part(preset.title, tables=[make_table("Sums", sums, columns)])
+    return _Part(preset.title, [make_table("Sums", sums, columns)])
 
 
 def _drawings(evaluation: Evaluation, preset: _Preset, *, png: bool) -> Iterator[_Drawing]:
@@ -354,14 +348,14 @@ def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
 def _times(evaluation: Evaluation, presets: Sequence[_Preset]) -> _Part:
     runs = [each.run for each in evaluation.episodes if each.run is not None and each.status == "finished"]
     if not runs:
-        return _Part(paragraphs=[_NOTHING])
+        return _Part("", ["No episode is finished."])
     first = min(run.origin.started for run in runs)
     last = max(run.outcome.ended or run.origin.started for run in runs)
-    shown: list[Table] = []
+    blocks: list[str | Table] = [f"The first finished run was begun at {first}; the last ended at {last}."]
     for preset in presets:
         means = tables.means_frame(preset.frame, ["wall_s", "latency_s", "retries", "faults"])
-        shown.append(make_table(f"Times, preset {preset.name}", means, tables.TIMES))
-    return _Part("", [f"The first finished run was begun at {first}; the last ended at {last}."], shown)
+        blocks.append(make_table(f"Times, preset {preset.name}", means, tables.TIMES))
+    return _Part("", blocks)
 
 
 def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
@@ -375,7 +369,7 @@ def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
             rows.append((str(episode.key), status, reason.split(":")[0] if evaluation.suite.is_held_out else reason))
     if not rows:
         return _Part("", ["Every planned episode is finished."])
-    return _Part("", tables=[_facts("Episodes", rows, "Episode", "Status", "Reason")])
+    return _Part("", [_facts("Episodes", rows, "Episode", "Status", "Reason")])
 
 
 def _published() -> _Section:
@@ -383,7 +377,7 @@ def _published() -> _Section:
     frame = pd.DataFrame([attrs.asdict(model) for model in found.models])
     december = [100 * model.funds_usd[-1] for model in found.models]
     frame = frame.assign(december=december, figure7=100 * frame["figure7_usd"])
-    part = _Part("", [], [make_table("Published models", frame, tables.PUBLISHED)])
+    part = _Part("", [make_table("Published models", frame, tables.PUBLISHED)])
     return _Section("published", "Published results", [part], [*found.sources, *found.caveats])
 
 

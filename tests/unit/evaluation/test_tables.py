@@ -8,17 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ycbench_agents.evaluation.tables import (
-    COMPARISON,
-    LEADERBOARD,
-    TIMES,
-    comparison_frame,
-    comparison_notes,
-    leaderboard_frame,
-    leaderboard_notes,
-    make_table,
-    means_frame,
-)
+from ycbench_agents.evaluation import tables
+from ycbench_agents.evaluation.tables import comparison_frame, leaderboard_frame, make_table, means_frame
 
 Row = tuple[str, str, "int | str"]
 
@@ -70,7 +61,7 @@ def test_quitting_on_poor_seeds_gains_nothing() -> None:
     lift = row(comparison_frame(quitting()), "quitter")
     assert (lift["seeds"], lift["wins"], lift["ties"], lift["losses"]) == (6, 0, 3, 3)
     assert lift["survival_lift"] == -0.5
-    (shown,) = [cells for cells in make_table("", board, LEADERBOARD).rows if cells[0].text == "quitter"]
+    (shown,) = [cells for cells in make_table("", board, tables.LEADERBOARD).rows if cells[0].text == "quitter"]
     assert [cell.text for cell in shown[1:3]] == ["($10.00)", "$5.00"]
 
 
@@ -84,7 +75,14 @@ def test_missing_episodes_leave_a_policy_without_a_tier() -> None:
 def test_nothing_finished_is_a_table_of_dashes() -> None:
     board = leaderboard_frame(episodes([("a", "1", "missing"), ("b", "1", "missing")]))
     assert board[["score_cents", "survival_fraction", "tier"]].isna().all(axis=None)
-    assert [cell.text for cell in make_table("", board, LEADERBOARD).rows[0]] == ["a", "0 of 1", "0", "1", "0", "0"]
+    assert [cell.text for cell in make_table("", board, tables.LEADERBOARD).rows[0]] == [
+        "a",
+        "0 of 1",
+        "0",
+        "1",
+        "0",
+        "0",
+    ]
 
 
 def many(seeds: int) -> pd.DataFrame:
@@ -99,17 +97,17 @@ def test_tiers_and_p_come_from_paired_comparisons() -> None:
     assert board[["policy", "tier"]].to_numpy().tolist() == [["best", 1], ["good", 2], ["greedy", 3]]
     assert row(board, "best")["p_holm"] == 2 * 2**-7
     assert pd.isna(row(board, "greedy")["p_holm"])
-    assert list(leaderboard_notes(board)) == []
+    assert list(tables.leaderboard_notes(board)) == []
     assert leaderboard_frame(many(8), "nobody")["lift_cents"].isna().all()
 
 
 def test_few_seeds_are_named_as_such() -> None:
     board = leaderboard_frame(many(3))
     assert set(board["tier"]) == {1}
-    assert "All 3 policies share a tier" in next(leaderboard_notes(board))
-    (note,) = comparison_notes(comparison_frame(many(3)))
+    assert "All 3 policies share a tier" in next(tables.leaderboard_notes(board))
+    (note,) = tables.comparison_notes(comparison_frame(many(3)))
     assert note.endswith("it takes 6 without a tie, and 7 for Holm p: good, best.")
-    assert list(comparison_notes(comparison_frame(many(6)))) == []
+    assert list(tables.comparison_notes(comparison_frame(many(6)))) == []
 
 
 def test_presets_are_compared_apart() -> None:
@@ -135,10 +133,10 @@ def test_endings_are_counted() -> None:
 
 
 def test_cells_show_odd_numbers() -> None:
-    compared = pd.DataFrame([dict.fromkeys((key for each in COMPARISON for key in each.keys), -0.00001)])
+    compared = pd.DataFrame([dict.fromkeys((key for each in tables.COMPARISON for key in each.keys), -0.00001)])
     compared = compared.assign(policy="a-b", p=0.00001)
-    texts = [cell.text for cell in make_table("", compared, COMPARISON).rows[0]]
+    texts = [cell.text for cell in make_table("", compared, tables.COMPARISON).rows[0]]
     assert (texts[0], *texts[3:6], texts[8]) == ("a-b", "$0", "0", "1e\u221205", "0.0%")
     times = pd.DataFrame([{"policy": "a", "wall_s": 90.0, "wall_s_deviation": 30.0, "latency_s": 0.00212}])
     times = times.assign(latency_s_deviation=None, retries=None, faults=None)
-    assert [cell.text for cell in make_table("", times, TIMES).rows[0]] == ["a", "90.00 \u00b1 30.00", "0.00212"]
+    assert [cell.text for cell in make_table("", times, tables.TIMES).rows[0]] == ["a", "90.00 \u00b1 30.00", "0.00212"]
