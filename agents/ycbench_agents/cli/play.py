@@ -61,6 +61,7 @@ _STATUSES: Final = {  # the tasks that a command takes; others take any
     "task dispatch": ("planned",),
     "task cancel": ("planned", "active"),
 }
+_TASK: Final = re.compile(r'"(?:replacement_)?task_id":"([^"]+)"(?:,"status":"(\w+)")?')
 Reader = Callable[[str], str | None]
 """Returns the next input after a prompt; None at the end."""
 
@@ -124,17 +125,8 @@ class Game:
         """Play a turn."""
         self.observation, _, terminated, truncated, info = self._env.step(turn)
         self.turns.append(turn)
-        for answer in (result["output"] for result in self.results):
-            listed = answer.get("tasks")  # company status has their number there
-            for row in listed if isinstance(listed, list) else ():
-                self.tasks[row["task_id"]] = row.get("status", "market")
-            if "task_id" in answer and "status" in answer:
-                self.tasks[answer["task_id"]] = answer["status"]
-            if answer.get("replacement_task_id"):
-                self.tasks[answer["replacement_task_id"]] = "market"
-        for event in json.loads(self.observation["events"]):
-            if event.get("type") == "task_completed":
-                self.tasks[event["task_id"]] = "completed_success" if event["success"] else "completed_fail"
+        for task, status in _TASK.findall(self.observation["results"]):
+            self.tasks[task] = status or self.tasks.get(task, "market")
         if terminated or truncated:
             self.reason = info["terminal_reason"]
 
