@@ -72,7 +72,6 @@ class Origin:
 
 
 _ARGUMENT: Final = Origin("argument")
-_ROOT_ORIGIN: Final = Origin("preset", _ROOT)
 
 
 def load_config(
@@ -124,14 +123,6 @@ def config_origins(
     layers = _layers(source, overrides, environ, base_dir)
     layers.check()
     return {key: layers.leaves[key].origin for key in LEAVES if key in layers.leaves}
-
-
-def config_of(tables: Mapping[str, object]) -> Config:
-    """Return the configuration that ``Config.to_dict`` wrote; see ``Config.from_dict``."""
-    layers = _Layers()
-    layers.lay(_ROOT_ORIGIN, _open(_ROOT, Path()).tree)
-    layers.lay(_ARGUMENT, tables)
-    return layers.config()
 
 
 def check_config(config: Config) -> None:
@@ -227,7 +218,7 @@ def _chain_of(document: _Document, problems: "_Problems") -> list[_Document]:
     """Return a document and all that it stands on, lowest last; what is wrong with the chain becomes a problem."""
     chain = [document]
     try:
-        while chain[-1].origin != _ROOT_ORIGIN:
+        while chain[-1].origin != Origin("preset", _ROOT):
             reference = chain[-1].tree.get("extends", _ROOT)
             if not isinstance(reference, str):
                 message = f"extends = {shown(reference)}: expected the name of a preset or the path of a file"

@@ -24,8 +24,6 @@ from ycbench_env.rules.economy import HIGHEST_RATE_E4, HIGHEST_SALARY_CENTS, tie
 from ycbench_env.units import decimal_ratio
 from ycbench_env.vocabulary import CLIENT_NAMES, DOMAINS, TIERS
 
-_MOST_EMPLOYEES: Final = 1_000
-
 _ANY: Final = (-(10**12), 10**12)
 # The least shape is far above those that make Python's sampler divide by zero or overflow. Stored prestige and trust
 # have 3 places and stored rates 4, so their bounds have no more either. A draw is truncated, so a continuous number of
@@ -120,27 +118,18 @@ class WorldConfig:
     The derived fields below the settings hold the doubles or exact numbers that the rules ask for.
     """
 
-    world_seed: int | Literal["run"] = setting(
-        'seed of employees and clients; "run" = the run seed', "Y-2.1", 0, 2**63 - 1
-    )
+    world_seed: int | Literal["run"] = setting('seed of staff and clients; "run" = the run seed', "Y-2.1", 0, 2**63 - 1)
     accrual: Literal["business_hours", "until_midnight"] = setting("which hours count as progress", "Y-6")
-    num_employees: int = setting("employees of the company", "Y-2.2", 0, _MOST_EMPLOYEES)
+    num_employees: int = setting("employees of the company", "Y-2.2", 0, 1_000)
     employee_skill_sampling: Literal["uniform", "gamma_budget"] = setting(
-        "how skill is drawn: a rate a domain, or an average that is shared out among the domains",
-        "K-1.2",
-        neutral="uniform",
+        "how skill is drawn: a rate a domain, or an average shared out among them", "K-1.2", neutral="uniform"
     )
     skill_rates_visible: bool = setting("whether `employee list` shows skill rates", "K-1.2", neutral=True)
     initial_funds_cents: int = setting("funds at the start, in cents", "Y-10", 0, 10**15)
     initial_prestige_level: float = setting("prestige in each domain at the start", "Y-10", 0, 100, decimals=3)
     num_market_tasks: int = setting("tasks on the market", "Y-2.4", 0, 10_000)
     market_prestige_ladder: tuple[int, ...] = setting(
-        "prestige that the first tasks require, without a draw",
-        "K-1.3",
-        1,
-        100,
-        longest=10_000,
-        neutral=(1,) * 10,
+        "prestige of the first tasks, instead of a draw", "K-1.3", 1, 100, longest=10_000, neutral=(1,) * 10
     )
     task_draw_order: Literal["prestige_first", "requirements_first"] = setting(
         "whether a task's prestige is drawn before or after its domains and work", "K-1.3", neutral="prestige_first"
@@ -158,40 +147,28 @@ class WorldConfig:
         "when the market replaces an accepted task", "X-4", neutral="accept"
     )
     prestige_gate: Literal["required_domains", "highest"] = setting(
-        "which prestige must reach what a task requires: that of each of its domains, or the highest of all four",
+        "which prestige counts: of each domain that a task requires, or the highest of all",
         "K-2.1",
         neutral="required_domains",
     )
-    min_task_qty: int = setting(
-        "least work of an accepted task in a domain; 1 = no floor", "K-2.1", 1, 25_000, neutral=200
-    )
-    max_open_tasks: int | None = setting(
-        "most tasks planned or active at once; more are not accepted", "X-1", 0, 1_000_000, neutral=None
-    )
+    min_task_qty: int = setting("least work of an accepted task a domain; 1 = any", "K-2.1", 1, 25_000, neutral=200)
+    max_open_tasks: int | None = setting("most tasks planned or active at once", "X-1", 0, 1_000_000, neutral=None)
     market_browse_default_limit: int = setting("tasks that `market browse` shows without `--limit`", "", 1, 10_000)
     market_browse_scope: Literal["acceptable", "all"] = setting(
-        "whether `market browse` shows only what could be accepted now; `all` adds `--required-prestige-lte`",
-        "K-3",
-        neutral="acceptable",
+        "what `market browse` shows; `all` adds `--required-prestige-lte`", "K-3", neutral="acceptable"
     )
     assign_by_employee_id: bool = setting("whether `task assign` also takes `--employee-id`", "K-3", neutral=False)
     workday_start_hour: int = setting("hour at which a business day starts", "Y-3.1", 0, 23)
     workday_end_hour: int = setting("hour at which a business day ends", "Y-3.1", 1, 24)
     resume_stops_at_payroll: bool = setting("whether `sim resume` stops at each payroll", "K-2.4", neutral=True)
-    resume_requires_active_task: bool = setting(
-        "whether `sim resume` is refused with nothing active", "K-2.4", neutral=True
-    )
-    efficient_team_size: int | Literal["none"] = setting(
-        "members of a team that count in a domain and learn", "Y-5.1", 1, _MOST_EMPLOYEES
-    )
+    resume_requires_active_task: bool = setting("whether `sim resume` needs an active task", "K-2.4", neutral=True)
+    efficient_team_size: int | Literal["none"] = setting("members of a team that count and learn", "Y-5.1", 1, 1_000)
     salary_bump_pct: float = setting("raise at a success, as a fraction of `salary_raise_basis`", "Y-5.5", 0, 10)
     salary_raise_basis: Literal["tier_midpoint", "current_salary"] = setting(
         "what a raise is a fraction of", "K-2.3", neutral="tier_midpoint"
     )
     salary_max_cents: int | Literal["none"] = setting("salary up to which raises go, in cents", "Y-5.5", 0, 10**10)
-    skill_rate_max: float | Literal["none"] = setting(
-        "rate up to which skill grows", "Y-5.5", 0, 100, above=True, decimals=4
-    )
+    skill_rate_max: float | Literal["none"] = setting("highest skill rate", "Y-5.5", 0, 100, above=True, decimals=4)
     prestige_min: float = setting("lowest prestige", "Y-4.4", 0, 100, decimals=3)
     prestige_max: float = setting("highest prestige", "Y-5.5", 0, 100, decimals=3)
     prestige_decay_per_day: float = setting("prestige lost a day in each domain", "Y-5.3", 0, 1, decimals=6)
@@ -210,30 +187,15 @@ class WorldConfig:
     trust_work_reduction_max: float = setting("share of work saved at full trust", "Y-4.1", 0, 1)
     trust_gating_fraction: float = setting("share of tasks that require trust; 0 = none", "Y-2.4", 0, 1)
     trust_gated_reward_boost: float = setting("growth of reward per level of required trust", "Y-2.4", 0, 10)
-    task_specialty_domain_bias: float = setting(
-        "chance that the first domain is a specialty of the client", "Y-2.4", 0, 1
-    )
-    loyalty_rat_fraction: float = setting(
-        "share of adversarial draws among clients; at least one is made", "Y-2.3", 0, 1
-    )
+    task_specialty_domain_bias: float = setting("chance that a client's specialty comes first", "Y-2.4", 0, 1)
+    loyalty_rat_fraction: float = setting("share of adversarial clients; at least one is made", "Y-2.3", 0, 1)
     loyalty_severity: float = setting("growth of work by a client's disloyalty", "Y-4.1", 0, 1_000)
-    adversarial_inflation_passes: int = setting(
-        "how often an adversarial client inflates a task's work", "X-2", 1, 10, neutral=1
-    )
+    adversarial_inflation_passes: int = setting("passes in which an adversary inflates work", "X-2", 1, 10, neutral=1)
     deadline_qty_per_day: float = setting("work that a deadline allows a business day", "Y-4.1", 0, 10**9, above=True)
-    deadline_basis: Literal["largest", "sum"] = setting(
-        "which work makes a deadline: the largest of the domains, or their sum", "K-2.1", neutral="largest"
-    )
+    deadline_basis: Literal["largest", "sum"] = setting("which work makes a deadline", "K-2.1", neutral="largest")
     deadline_min_biz_days: int = setting("fewest business days until a deadline", "Y-4.1", 0, 10_000)
     task_progress_milestones: tuple[float, ...] = setting(
-        "fractions of a task's work that stop the clock",
-        "Y-5.2",
-        0,
-        1,
-        above=True,
-        ascending=True,
-        decimals=4,
-        longest=100,
+        "shares of work that stop the clock", "Y-5.2", 0, 1, above=True, ascending=True, decimals=4, longest=100
     )
     dist: DistConfig
     salary_junior: SalaryTier
@@ -242,52 +204,41 @@ class WorldConfig:
 
     # What follows from the settings. First what decides which commands there are (K-1, K-3).
     command_rules: tuple[bool, bool, str, bool] = derived(
-        lambda world: (
-            world.num_clients > 0,
-            world.skill_rates_visible,
-            world.market_browse_scope,
-            world.assign_by_employee_id,
-        )
+        lambda w: (w.num_clients > 0, w.skill_rates_visible, w.market_browse_scope, w.assign_by_employee_id)
     )
     # Trust gained by a success at no trust; 0 turns it off, and the formula would divide by it (Y-5.6).
-    trust_gain_base: float = derived(
-        lambda world: 1.6 * world.trust_max / world.trust_build_rate if world.trust_build_rate else 0.0
-    )
+    trust_gain_base: float = derived(lambda w: 1.6 * w.trust_max / w.trust_build_rate if w.trust_build_rate else 0.0)
     # Trust lost by a failure, by a cancel, with each client a day, and by a completion with all others (Y-5.6).
-    trust_fail_penalty: float = derived(lambda world: 0.6 * world.trust_fragility)
-    trust_cancel_penalty: float = derived(lambda world: world.trust_fragility)
-    trust_decay_per_day: float = derived(lambda world: 0.03 * world.trust_fragility)
-    trust_cross_decay: float = derived(lambda world: 0.06 * world.trust_focus_pressure)
+    trust_fail_penalty: float = derived(lambda w: 0.6 * w.trust_fragility)
+    trust_cancel_penalty: float = derived(lambda w: w.trust_fragility)
+    trust_decay_per_day: float = derived(lambda w: 0.03 * w.trust_fragility)
+    trust_cross_decay: float = derived(lambda w: 0.06 * w.trust_focus_pressure)
     # Numerator and denominator of settings as they are written in decimal.
-    penalty_fail_multiplier_ratio: tuple[int, int] = derived(lambda world: decimal_ratio(world.penalty_fail_multiplier))
-    penalty_cancel_multiplier_ratio: tuple[int, int] = derived(
-        lambda world: decimal_ratio(world.penalty_cancel_multiplier)
-    )
-    prestige_decay_per_day_ratio: tuple[int, int] = derived(lambda world: decimal_ratio(world.prestige_decay_per_day))
+    penalty_fail_multiplier_ratio: tuple[int, int] = derived(lambda w: decimal_ratio(w.penalty_fail_multiplier))
+    penalty_cancel_multiplier_ratio: tuple[int, int] = derived(lambda w: decimal_ratio(w.penalty_cancel_multiplier))
+    prestige_decay_per_day_ratio: tuple[int, int] = derived(lambda w: decimal_ratio(w.prestige_decay_per_day))
     milestone_ratios: tuple[tuple[int, int], ...] = derived(
-        lambda world: tuple(map(decimal_ratio, world.task_progress_milestones))
+        lambda w: tuple(map(decimal_ratio, w.task_progress_milestones))
     )
     # Prestige in thousandths; exact, because the settings have 3 decimals at most.
-    prestige_min_milli: int = derived(lambda world: round(world.prestige_min * 1_000))
-    prestige_max_milli: int = derived(lambda world: round(world.prestige_max * 1_000))
-    initial_prestige_milli: int = derived(lambda world: round(world.initial_prestige_level * 1_000))
+    prestige_min_milli: int = derived(lambda w: round(w.prestige_min * 1_000))
+    prestige_max_milli: int = derived(lambda w: round(w.prestige_max * 1_000))
+    initial_prestige_milli: int = derived(lambda w: round(w.initial_prestige_level * 1_000))
     # Middle of each tier's salary range, in cents (Y-5.5).
     tier_midpoints_cents: dict[str, int] = derived(
-        lambda world: {
+        lambda w: {
             name: tier_midpoint(tier.min_cents, tier.max_cents)
-            for name, tier in zip(TIERS, (world.salary_junior, world.salary_mid, world.salary_senior), strict=True)
+            for name, tier in zip(TIERS, (w.salary_junior, w.salary_mid, w.salary_senior), strict=True)
         }
     )
     # The caps as numbers; where there is none, the largest number that the rules can store exactly.
     skill_rate_max_e4: int = derived(
-        lambda world: HIGHEST_RATE_E4 if world.skill_rate_max == "none" else round(world.skill_rate_max * 10_000)
+        lambda w: HIGHEST_RATE_E4 if w.skill_rate_max == "none" else round(w.skill_rate_max * 10_000)
     )
     salary_cap_cents: int = derived(
-        lambda world: HIGHEST_SALARY_CENTS if world.salary_max_cents == "none" else world.salary_max_cents
+        lambda w: HIGHEST_SALARY_CENTS if w.salary_max_cents == "none" else w.salary_max_cents
     )
-    team_size: int = derived(
-        lambda world: _MOST_EMPLOYEES if world.efficient_team_size == "none" else world.efficient_team_size
-    )
+    team_size: int = derived(lambda w: 1_000 if w.efficient_team_size == "none" else w.efficient_team_size)
 
 
 @value_class
@@ -303,9 +254,7 @@ class SimConfig:
 class LoopConfig:
     """Table ``[loop]``: turns."""
 
-    auto_advance_after_turns: int = setting(
-        "turns without the clock moving before it is moved; 0 = never", "Y-9", 0, 1_000_000
-    )
+    auto_advance_after_turns: int = setting("turns until an idle clock is moved on; 0 = never", "Y-9", 0, 1_000_000)
     max_turns: int | None = setting("turns after which the episode is truncated", "Y-9", 0, 10**9)
 
 
@@ -352,9 +301,9 @@ class Config:
         Raises:
             ConfigError: The tables hold illegal, unknown or inconsistent settings, ``extends`` included.
         """
-        from ycbench_env.config.loading import config_of  # noqa: PLC0415 -- as above
+        from ycbench_env.config.loading import load_config  # noqa: PLC0415 -- as above
 
-        return cast("Self", config_of(tables))
+        return cast("Self", load_config(overrides=tables, environ={}))
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting as nested tables of plain JSON values; ``from_dict`` makes an equal configuration of it.
