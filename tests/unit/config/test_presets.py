@@ -1,19 +1,16 @@
 """The packaged presets, figure by figure, and the page that lists the settings. Source: K-1 to K-4."""
 
 import tomllib
-from collections.abc import Iterator
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import configuration_page
 import pytest
 from pages import updated
 
-from ycbench_env.config import RESERVED_VARIABLES, load_config, preset_names
+from ycbench_env.config import RESERVED_VARIABLES, Difference, Origin, diff_configs, load_config, preset_names
+from ycbench_env.config.loading import _Layers
 from ycbench_env.config.settings import LEAVES, NO_EFFECT, PARAMETERS
-
-ROOT = Path(__file__).parents[3]
 
 DIGESTS = {
     "default": "213cda404a8a372751bb40187be8f37197f22c9bb886fbee53350480790a9304",
@@ -29,39 +26,25 @@ DIGESTS = {
 """Records hold them."""
 
 
-@pytest.mark.parametrize("name", DIGESTS)
-def test_a_preset_keeps_its_digest(name: str) -> None:
-    assert load_config(name, environ={}).digest() == DIGESTS[name]
+def test_presets_keep_their_digests() -> None:
+    assert {name: load_config(name, environ={}).digest() for name in DIGESTS} == DIGESTS
 
 
-def _text(name: str) -> str:
-    return resources.files("ycbench_env").joinpath("presets").joinpath(f"{name}.toml").read_text(encoding="utf-8")
-
-
-def test_the_default_preset_is_named_first() -> None:
+def test_every_preset_loads_under_its_own_name_and_says_what_it_is_for() -> None:
     assert preset_names()[0] == "default"
-    assert "reference" in preset_names()
-
-
-@pytest.mark.parametrize("name", preset_names())
-def test_every_preset_loads_under_its_own_name_and_says_what_it_is_for(name: str) -> None:
-    config = load_config(name, environ={})
-    assert config.name == name
-    assert config.description
+    for name in preset_names():
+        config = load_config(name, environ={})
+        assert config.name == name
+        assert config.description
 
 
 def test_the_default_preset_is_complete_because_no_other_default_exists() -> None:
-    def leaves(table: dict[str, object], prefix: str = "") -> Iterator[str]:
-        for key, value in table.items():
-            if isinstance(value, dict):
-                yield from leaves(value, f"{prefix}{key}.")
-            else:
-                yield prefix + key
-
-    declared = set(leaves(tomllib.loads(_text("default"))))
+    text = resources.files("ycbench_env").joinpath("presets", "default.toml").read_text(encoding="utf-8")
+    layers = _Layers()
+    layers.lay(Origin("preset", "default"), tomllib.loads(text))
     parameters = {name for names in PARAMETERS.values() for name in names}
-    plain = {key for key in LEAVES if not (key.startswith("world.dist.") and key.rpartition(".")[2] in parameters)}
-    assert plain <= declared
+    assert {key for key in LEAVES if key.rpartition(".")[2] not in parameters} <= set(layers.leaves)
+    layers.check()
 
 
 def test_the_default_preset_holds_the_papers_parameters() -> None:
@@ -79,12 +62,9 @@ def test_the_default_preset_holds_the_papers_parameters() -> None:
 
 def test_the_reference_preset_differs_from_the_default_in_accrual_only() -> None:
     default, reference = load_config("default", environ={}), load_config("reference", environ={})
-    mine, theirs = default.to_dict(), reference.to_dict()
-    assert theirs["world"].pop("accrual") == "until_midnight"
-    assert mine["world"].pop("accrual") == "business_hours"
-    assert {key: mine[key] for key in ("sim", "loop", "agent", "world")} == {
-        key: theirs[key] for key in ("sim", "loop", "agent", "world")
-    }
+    assert [each for each in diff_configs(default, reference) if each.key not in {"name", "description"}] == [
+        Difference("world.accrual", "business_hours", "until_midnight")
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------ classic
