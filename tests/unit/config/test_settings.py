@@ -34,13 +34,6 @@ def tree(key: str, value: object) -> dict[str, Any]:
     return value
 
 
-def loaded(key: str, value: object) -> Any:  # noqa: ANN401 -- a setting of any type
-    config: Any = load_config(tree(key, value), environ={})
-    for part in key.split("."):
-        config = getattr(config, part)
-    return config
-
-
 def error(tables: object) -> str:
     with pytest.raises(ConfigError) as caught:
         load_config(tables, environ={})  # pyright: ignore[reportArgumentType] -- wrong on purpose
@@ -140,19 +133,16 @@ def test_a_refusal_says_what_was_expected(key: str, value: object, words: str) -
         ("sim.start_date", "2024-02-29", dt.date(2024, 2, 29)),
         ("sim.start_date", dt.date(1900, 1, 1), dt.date(1900, 1, 1)),
         ("sim.company_name", np.str_("x"), "x"),
+        ("world.trust_fragility", -0.0, 0.0),
     ],
     ids=lambda value: str(value)[:30],
 )
 def test_a_legal_value_is_read_as_a_plain_one(key: str, value: object, read: object) -> None:
-    got = loaded(key, value)
+    got: Any = load_config(tree(key, value), environ={})
+    for part in key.split("."):
+        got = getattr(got, part)
     assert got == read
-    assert type(got) is type(read)
-    if isinstance(got, tuple):
-        assert [type(each) for each in got] == [type(each) for each in read]  # pyright: ignore[reportGeneralTypeIssues]
-
-
-def test_negative_zero_is_read_as_zero() -> None:
-    assert math.copysign(1, loaded("world.trust_fragility", -0.0)) == 1.0
+    assert (type(got), repr(got)) == (type(read), repr(read))  # with the types of elements, and the sign of 0.0
 
 
 def test_a_value_made_by_hand_is_checked_at_once() -> None:
@@ -190,12 +180,12 @@ def test_a_value_made_by_hand_is_checked_at_once() -> None:
 def test_settings_that_do_not_agree_are_refused_with_all_of_them(tables: object, words: str) -> None:
     message = error({"world": tables})
     assert words in message
-    assert "(preset default)" in message or message.startswith("argument: ")
+    assert "(argument)" in message
 
 
-@pytest.mark.parametrize(("start", "years"), [("9999-01-01", 1), ("9998-12-31", 1), ("9950-01-01", 50)])
-def test_a_horizon_past_year_9999_is_refused(start: str, years: int) -> None:
-    assert "year 9999" in error({"sim": {"start_date": start, "horizon_years": years}})
+def test_a_horizon_past_year_9999_is_refused() -> None:
+    for start, years in (("9999-01-01", 1), ("9998-12-31", 1), ("9950-01-01", 50)):
+        assert "year 9999" in error({"sim": {"start_date": start, "horizon_years": years}})
     assert load_config({"sim": {"start_date": "9998-06-01"}}, environ={})
 
 
@@ -223,19 +213,13 @@ def test_trust_follows_from_settings() -> None:
     assert (default.trust_decay_per_day, default.trust_cross_decay) == (0.03 * 0.3, 0.06 * 0.3)
 
 
-@pytest.mark.parametrize(
-    ("value", "ratio"), [(1.5, (3, 2)), (0.3, (3, 10)), (1.4, (7, 5)), (0, (0, 1)), (2, (2, 1)), (1e-06, (1, 10**6))]
-)
-def test_multipliers_have_the_ratio_that_is_written(value: float, ratio: tuple[int, int]) -> None:
-    made = world(penalty_fail_multiplier=value, penalty_cancel_multiplier=value)
-    assert made.penalty_fail_multiplier_ratio == made.penalty_cancel_multiplier_ratio == ratio
-
-
-def test_decay_and_milestones_have_the_ratios_that_are_written() -> None:
+def test_multipliers_decay_and_milestones_have_the_ratios_that_are_written() -> None:
+    for value, ratio in ((1.5, (3, 2)), (0.3, (3, 10)), (1.4, (7, 5)), (0, (0, 1)), (2, (2, 1)), (1e-06, (1, 10**6))):
+        made = world(penalty_fail_multiplier=value, penalty_cancel_multiplier=value)
+        assert made.penalty_fail_multiplier_ratio == made.penalty_cancel_multiplier_ratio == ratio
     made = world(prestige_decay_per_day=0.004, task_progress_milestones=[0.1, 0.25, 1])
     assert made.prestige_decay_per_day_ratio == (1, 250)
     assert made.milestone_ratios == ((1, 10), (1, 4), (1, 1))
-    assert made.milestone_ratios is made.milestone_ratios
 
 
 @given(milli=st.integers(0, 100_000), e4=st.integers(1, 1_000_000))

@@ -105,13 +105,10 @@ def test_a_state_comes_back_from_its_bytes(name: str) -> None:
 
 
 def test_equal_states_give_equal_bytes_on_whatever_way_they_were_reached() -> None:
-    one = carried_out(
-        tiny_state(), c.AcceptTask("Task-1"), c.AcceptTask("Task-3"), c.AssignTask("Task-1", ("Emp_1", "Emp_2"))
-    )
-    other = carried_out(
-        tiny_state(), c.AcceptTask("Task-1"), c.AssignTask("Task-1", ("Emp_2",)), c.AssignTask("Task-1", ("Emp_1",)),
-        c.AcceptTask("Task-3"),
-    )  # fmt: skip
+    accepts, both = (c.AcceptTask("Task-1"), c.AcceptTask("Task-3")), c.AssignTask("Task-1", ("Emp_1", "Emp_2"))
+    singly = (c.AssignTask("Task-1", ("Emp_2",)), c.AssignTask("Task-1", ("Emp_1",)))
+    one = carried_out(tiny_state(), *accepts, both)
+    other = carried_out(tiny_state(), accepts[0], *singly, accepts[1])
     assert one == other
     assert (one.to_bytes(), one.digest()) == (other.to_bytes(), other.digest())
 
@@ -168,10 +165,9 @@ def test_foreign_shortened_and_damaged_bytes_are_no_state() -> None:
 
 
 def test_another_version_is_refused_with_both_versions() -> None:
-    data = bytearray(reachable())
-    data[4] = 77
+    data = reachable()
     with pytest.raises(StateError, match=r"version 77, expected 1\b"):
-        State.from_bytes(bytes(data))
+        State.from_bytes(data[:4] + bytes([77]) + data[5:])
 
 
 def sealed(body: bytes) -> bytes:
@@ -182,9 +178,7 @@ def sealed(body: bytes) -> bytes:
 def test_bytes_with_a_right_checksum_that_hold_something_else_are_refused() -> None:
     body = reachable()[HEAD:]
     assert State.from_bytes(sealed(body)).tasks  # the seal itself is right
-    with pytest.raises(StateError, match="bytes too many"):
-        State.from_bytes(sealed(body + b"\x00"))
-    for wrong in (body[:-1], body[: len(body) // 2], b"", b"\xff" * 50, b"\x04{}", body[2:]):
+    for wrong in (body + b"\x00", body[:-1], body[: len(body) // 2], b"", b"\xff" * 50, b"\x04{}", body[2:]):
         with pytest.raises(StateError):
             State.from_bytes(sealed(wrong))
 
