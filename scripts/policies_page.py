@@ -7,7 +7,6 @@ docs/data/policies.json.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import statistics
 import sys
@@ -76,47 +75,43 @@ def honest_plan_path(preset: str, seed: int) -> Path:
 
 def measured() -> Scores:
     """Return the scores of all policies, bounds, and funds over time under reference rules."""
-    parts = (
-        "final_funds_cents",
-        "bound_cents",
-        "planner_accepts",
-        "bound_for_accepts_cents",
-        "funds_dollars",
-        "sweeps",
-    )
-    scores: Scores = {"seeds": list(SEEDS), **{name: {} for name in parts}}
+    names = ("final_funds_cents", "bound_cents", "planner_accepts", "bound_for_accepts_cents", "sweeps", "honest")
+    scores: Scores = {"seeds": list(SEEDS), **{name: {} for name in names}}
     for preset in PRESETS:
         for limit in LIMITS:
-            _measure_case(scores, preset, limit)
+            config, case = configured(preset, limit), case_name(preset, limit)
+            played = {
+                name: [rollout(YCBenchEnv(config), policy_for(name, preset, limit, seed), seed) for seed in SEEDS]
+                for name in (*POLICIES, "planner")
+            }
+            funds = {name: [episode.final_funds_cents for episode in some] for name, some in played.items()}
+            sys.stderr.write(f"{case}: {funds}\n")
+            results = [[each for info in episode.infos for each in info["results"]] for episode in played["planner"]]
+            accepts = [
+                sum(each["ok"] and each["command"].startswith("task accept") for each in some) for some in results
+            ]
+            scores["final_funds_cents"][case], scores["planner_accepts"][case] = funds, accepts
+            scores["bound_cents"][case] = [upper_bound(config, seed).cents for seed in SEEDS]
+            scores["bound_for_accepts_cents"][case] = [
+                upper_bound(config, seed, most_accepts=most).cents for seed, most in zip(SEEDS, accepts, strict=True)
+            ]
+            if (preset, limit) == ("reference", 0):  # the rules of the published scores
+                scores["funds_dollars"] = {name: _mean_curve(some) for name, some in played.items()}
         scores["honest"][preset] = _honest(preset)
-        scores["sweeps"][preset] = [_sweep(preset, first, last) for first, last in SWEEPS]
+        with ProcessPoolExecutor() as processes:  # some ten minutes of one
+            for first, last in SWEEPS:
+                seeds = range(first, last + 1)
+                expert = list(processes.map(_expert_funds, [preset] * len(seeds), seeds))
+                scores["sweeps"].setdefault(preset, []).append(
+                    {
+                        "seeds": [first, last],
+                        "mean_cents": round(statistics.mean(expert)),
+                        "lowest_cents": min(expert),
+                        "highest_cents": max(expert),
+                        "bankrupt": sum(each < 0 for each in expert),
+                    }
+                )
     return scores
-
-
-def _measure_case(scores: Scores, preset: str, limit: int) -> None:
-    config, case = configured(preset, limit), case_name(preset, limit)
-    played: dict[str, list[Trajectory]] = {}
-    funds: dict[str, list[int]] = {}
-    for name in (*POLICIES, "planner"):
-        played[name] = [rollout(YCBenchEnv(config), policy_for(name, preset, limit, seed), seed) for seed in SEEDS]
-        funds[name] = [episode.final_funds_cents for episode in played[name]]
-        sys.stderr.write(f"{case} {name}: {', '.join(map(dollars, funds[name]))}\n")
-    accepts = [
-        sum(
-            result["ok"] and result["command"].startswith("task accept")
-            for info in episode.infos
-            for result in info["results"]
-        )
-        for episode in played["planner"]
-    ]
-    scores["final_funds_cents"][case] = funds
-    scores["bound_cents"][case] = [upper_bound(config, seed).cents for seed in SEEDS]
-    scores["planner_accepts"][case] = accepts
-    scores["bound_for_accepts_cents"][case] = [
-        upper_bound(config, seed, most_accepts=most).cents for seed, most in zip(SEEDS, accepts, strict=True)
-    ]
-    if (preset, limit) == ("reference", 0):  # the rules of the published scores
-        scores["funds_dollars"] = {name: _mean_curve(some) for name, some in played.items()}
 
 
 def _honest(preset: str) -> Scores:
@@ -125,31 +120,17 @@ def _honest(preset: str) -> Scores:
     strict = load_config(preset, overrides={"world": {"refill_at": "dispatch"}}, environ={})
     markets = {seed: Foresight(initial_state(config, seed)) for seed in SEEDS}
     accepts = MOST_ACCEPTS_A_SLOT * config.world.num_market_tasks
+    bounds = {"completes_all_bound": {"most_unfinished": 0}, "accepts_bound": {"most_accepts": accepts}}
     return {
         "planner": [replay_plan(config, honest_plan_path(preset, seed)) for seed in SEEDS],
-        "completes_all_bound": [
-            upper_bound(config, seed, most_unfinished=0, foresight=markets[seed]).cents for seed in SEEDS
-        ],
-        "accepts_bound": [
-            upper_bound(config, seed, most_accepts=accepts, foresight=markets[seed]).cents for seed in SEEDS
-        ],
+        **{
+            name: [upper_bound(config, seed, **limit, foresight=market).cents for seed, market in markets.items()]
+            for name, limit in bounds.items()
+        },
         "refill_at_dispatch": {
             name: [rollout(YCBenchEnv(strict), make_policy(name), seed).final_funds_cents for seed in SEEDS]
             for name in ("greedy", "expert", "market_roller")
         },
-    }
-
-
-def _sweep(preset: str, first: int, last: int) -> Scores:
-    """Return how the expert does on many seeds."""
-    with ProcessPoolExecutor() as processes:  # some ten minutes of one
-        funds = list(processes.map(_expert_funds, [preset] * (last - first + 1), range(first, last + 1)))
-    return {
-        "seeds": [first, last],
-        "mean_cents": round(statistics.mean(funds)),
-        "lowest_cents": min(funds),
-        "highest_cents": max(funds),
-        "bankrupt": sum(each < 0 for each in funds),
     }
 
 
@@ -162,15 +143,14 @@ def _mean_curve(episodes: Sequence[Trajectory]) -> list[float]:
 
     Its January is the starting capital, every other month its end; after a bankruptcy funds count as nothing.
     """
-    return [round(statistics.mean(each), 2) for each in zip(*map(_months, episodes), strict=True)]
-
-
-def _months(episode: Trajectory) -> list[float]:
-    seen = [(dt.datetime.fromisoformat(each["sim_time"]), int(each["funds_cents"])) for each in episode.observations]
-    year = seen[0][0].year
-    ends = [dt.datetime(year + month // 12, month % 12 + 1, 1) for month in range(2, 13)]  # noqa: DTZ001 -- simulated time
-    held = [seen[0][1], *([cents for at, cents in seen if at < end][-1] for end in ends)]
-    return [max(0, cents) / 100 for cents in held]
+    curves: list[list[float]] = []
+    for episode in episodes:
+        seen = [(each["sim_time"][:7], int(each["funds_cents"])) for each in episode.observations]
+        year = int(seen[0][0][:4])
+        ends = [f"{year + month // 12}-{month % 12 + 1:02d}" for month in range(2, 13)]
+        held = [seen[0][1], *([cents for month, cents in seen if month < end][-1] for end in ends)]
+        curves.append([max(0, cents) / 100 for cents in held])
+    return [round(statistics.mean(each), 2) for each in zip(*curves, strict=True)]
 
 
 # ---- writing
