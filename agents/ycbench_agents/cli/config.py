@@ -25,11 +25,7 @@ def show_config(
     settings: Settings = (),
     origin: Annotated[Flag, Parameter(help="Say behind each setting where it comes from.")] = False,
 ) -> int:
-    """Print a resolved configuration as a TOML file and return the exit code.
-
-    Raises:
-        ConfigError: It cannot be used.
-    """
+    """Print a resolved configuration as a TOML file and return the exit code."""
     overrides = read_overrides(settings)
     lines = load(source, overrides).to_toml().splitlines()
     if origin:
@@ -53,9 +49,6 @@ def validate_config(*files: Annotated[str, Parameter(help="TOML files.")]) -> in
     """Print for each file whether it can be used, name every problem of those that cannot; return the exit code.
 
     Environment variables do not count: a file is valid by itself.
-
-    Raises:
-        UsageError: No file is named.
     """
     if not files:
         msg = "config validate: got no file, expected at least one, like ycbench config validate my.toml"
@@ -74,11 +67,7 @@ def validate_config(*files: Annotated[str, Parameter(help="TOML files.")]) -> in
 
 
 def diff_config(left: _Source, right: _Source, /, *, settings: Settings = (), as_json: JsonFlag = False) -> int:
-    """Print in which settings two configurations differ, and return the exit code.
-
-    Raises:
-        ConfigError: One of them cannot be used.
-    """
+    """Print in which settings two configurations differ, and return the exit code."""
     overrides = read_overrides(settings)
     differences = diff_configs(load(left, overrides), load(right, overrides))
     if as_json:

@@ -83,11 +83,7 @@ _SEED: Final = re.compile(r"([0-9]{1,30})(?:-([0-9]{1,30}))?")  # Python refuses
 
 
 def read_seed(text: str) -> int:
-    """Return the one seed that a text names.
-
-    Raises:
-        UsageError: It names none, or several.
-    """
+    """Return the one seed that a text names."""
     found = _SEED.fullmatch(text)
     if not found or found[2]:
         msg = f"--seed: got {shown(text)}, expected one whole number of at least 0, like 1"
@@ -96,11 +92,7 @@ def read_seed(text: str) -> int:
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
-    """Return the seeds that the values of ``--seeds`` name: numbers and ranges, also with commas between.
-
-    Raises:
-        UsageError: One appears twice, or a text is neither number nor range.
-    """
+    """Return the seeds that the values of ``--seeds`` name: numbers and ranges, also with commas between."""
     seeds: dict[int, None] = {}
     for text in (part.strip() for each in texts for part in each.split(",")):
         found = _SEED.fullmatch(text)
@@ -136,11 +128,7 @@ def toml_value(text: str) -> object:
 
 
 def read_overrides(settings: Iterable[str]) -> Tables:
-    """Return the nested tables that values of ``--set`` describe; for a key given twice the last one counts.
-
-    Raises:
-        UsageError: One is no assignment, or contradicts another.
-    """
+    """Return the nested tables that values of ``--set`` describe; for a key given twice the last one counts."""
     words = frozenset(field.key for field in FIELDS if field.type in {"text", "choice"})  # 7 is a text for them
     tables: Tables = {}
     for text in settings:
@@ -163,11 +151,7 @@ def read_overrides(settings: Iterable[str]) -> Tables:
 
 
 def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
-    """Return the policy parameters that the values of ``--param`` describe.
-
-    Raises:
-        UsageError: One is no assignment, names a parameter again, or is no finite number.
-    """
+    """Return the policy parameters that the values of ``--param`` describe."""
     parameters: dict[str, object] = {}
     for text in texts:
         name, equals, written = text.partition("=")
@@ -188,11 +172,7 @@ def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
 
 
 def read_headers(texts: Sequence[str]) -> dict[str, str]:
-    """Return the headers that the values of ``--header`` describe; values are shown in no error.
-
-    Raises:
-        UsageError: One has no name or no colon.
-    """
+    """Return the headers that the values of ``--header`` describe; values are shown in no error."""
     headers: dict[str, str] = {}
     for number, text in enumerate(texts, 1):
         name, colon, value = text.partition(":")
@@ -209,11 +189,7 @@ def read_headers(texts: Sequence[str]) -> dict[str, str]:
 def load(
     source: str | Path, overrides: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
 ) -> Config:
-    """Return the configuration of a preset's name or a file's path; keys without effect are named on stderr.
-
-    Raises:
-        ConfigError: It cannot be used; the message names every problem.
-    """
+    """Return the configuration of a preset's name or a file's path; keys without effect are named on stderr."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConfigWarning)
         config = load_config(source, overrides=overrides or None, environ=environ)
@@ -223,12 +199,7 @@ def load(
 
 
 def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> Config:
-    """Return the one configuration that options name, the preset ``default`` if they name none.
-
-    Raises:
-        ConfigError: It cannot be used.
-        UsageError: Both a preset and a file are named.
-    """
+    """Return the one configuration that options name, the preset ``default`` if they name none."""
     if preset is not None and file is not None:
         msg = f"got --preset {preset} and --config {file}, expected one of them"
         raise UsageError(msg)
@@ -236,12 +207,7 @@ def load_one(preset: str | None, file: Path | None, settings: Sequence[str]) -> 
 
 
 def load_all(presets: Sequence[str], files: Sequence[Path], settings: Sequence[str]) -> dict[str, Config]:
-    """Return the configurations that options name, by the label that results give them, in order.
-
-    Raises:
-        ConfigError: One cannot be used.
-        UsageError: One is named twice.
-    """
+    """Return the configurations that options name, by the label that results give them, in order."""
     configs: dict[str, Config] = {}
     sources: list[str | Path] = [*presets, *files] or ["default"]
     for source in sources:
@@ -303,9 +269,6 @@ def named_file(text: str, folder: Path, option: str, what: str) -> Path:
         folder: Where names are looked for.
         option: Option or command for the message, like ``--rules``.
         what: What such a file holds, like ``rules``.
-
-    Raises:
-        UsageError: There is no such file.
     """
     for path in (Path(text), folder / f"{text}.toml"):
         if path.is_file():

@@ -118,11 +118,7 @@ def plan(  # noqa: PLR0913 -- one argument an option
 
 
 def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) -> tuple[Path, int | None]:
-    """Return the file for a plan, and the funds of the plan that is there already.
-
-    Raises:
-        UsageError: Several plans are to go to one file, or the file holds something else than a plan for this episode.
-    """
+    """Return the file for a plan, and the funds of the plan that is there already."""
     if str(out) == "-" or (out.exists() and not out.is_dir()):
         if not is_alone:
             msg = f"--out: got {out}, expected a folder for several plans"
