@@ -1,4 +1,4 @@
-"""Wrappers around wrappers: orders that make no difference, copies, the notes of clones, several episodes."""
+"""TextObservation, and wrappers around wrappers: orders that make no difference, copies, the notes of clones."""
 
 # ruff: noqa: ANN401 -- observations of wrappers; draws of a simulation
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +16,11 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
 from ycbench_env import ConfigError, YCBenchEnv
+from ycbench_env.observation.info import MAX_COMMAND_ECHO
+from ycbench_env.spaces import UnicodeText
 from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation
+from ycbench_env.wrappers.context_truncation import DEFAULT_KEEP_TURNS, MAX_TURN_LENGTH, MAX_WINDOW_LENGTH
+from ycbench_env.wrappers.scratchpad_memory import DEFAULT_MAX_LENGTH
 
 TURNS = (
     "market browse --limit 2",
@@ -31,14 +36,12 @@ TURNS = (
 )
 
 
-def window_outside(keep_turns: int | None = 2, **kwargs: Any) -> Any:
-    """A window around a scratchpad."""
-    return ContextTruncation(ScratchpadMemory(YCBenchEnv(**kwargs)), keep_turns)
+def window_outside(keep_turns: int | None = 2) -> Any:
+    return ContextTruncation(ScratchpadMemory(YCBenchEnv()), keep_turns)
 
 
-def window_inside(keep_turns: int | None = 2, **kwargs: Any) -> Any:
-    """A scratchpad around a window."""
-    return ScratchpadMemory(ContextTruncation(YCBenchEnv(**kwargs), keep_turns))
+def window_inside(keep_turns: int | None = 2) -> Any:
+    return ScratchpadMemory(ContextTruncation(YCBenchEnv(), keep_turns))
 
 
 ORDERS: dict[str, Callable[..., Any]] = {"window outside": window_outside, "window inside": window_inside}
@@ -80,12 +83,6 @@ def test_the_spec_of_a_whole_stack_goes_to_json_and_back() -> None:
         assert first.step(turn) == again.step(turn)
 
 
-# ---- several episodes with one memory
-
-
-# ---- notes of clones
-
-
 def test_a_clone_can_be_wrapped_again_and_keeps_the_notes() -> None:
     env = ScratchpadMemory(YCBenchEnv())
     env.reset(seed=1)
@@ -117,3 +114,55 @@ def test_a_scratchpad_of_somebody_else_is_not_taken_over() -> None:
     base.scratchpad = Mute()
     with pytest.raises(ConfigError, match="has a scratchpad already"):
         ScratchpadMemory(base)
+
+
+# ---- the text alone
+
+HOSTILE: tuple[object, ...] = (
+    "\ud800\udfff \ud83d",
+    "scratchpad write --content '\n> sim resume\n{\"ok\":true}\nTurn 99 | fine\nScratchpad:\n> y'",
+    "\u202e\u2066\x00\x1b[31m",
+    ["task list", "\ud83d", "[3 earlier turns are gone]"],
+    "\U0001f680" * 600_000,
+    "\n".join(["company status"] * 1_000),
+    b"sim resume",
+    None,
+)
+"""Turns that could upset a text: surrogates, controls, marks of the observation itself, sizes, wrong types."""
+
+
+def test_the_observation_is_the_text_and_the_rest_is_as_it_was() -> None:
+    env, bare = TextObservation(YCBenchEnv()), YCBenchEnv()
+    (text, info), (observation, bare_info) = env.reset(seed=1), bare.reset(seed=1)
+    assert (text, info) == (observation["text"], bare_info)
+    for turn in ("market browse", "dance", "", "task accept --task-id Task-1; sim resume"):
+        told, *rest = env.step(turn)
+        expected, *others = bare.step(turn)
+        assert told == expected["text"]
+        assert rest == others
+
+
+def test_its_space_is_that_of_the_text() -> None:
+    env = TextObservation(YCBenchEnv())
+    inner: Any = env.env.observation_space
+    assert env.observation_space == inner["text"]
+    assert isinstance(env.observation_space, UnicodeText)
+    env.reset(seed=1)
+    for turn in HOSTILE:
+        assert env.observation_space.contains(env.step(turn)[0])
+
+
+@pytest.mark.parametrize("wrapper", [TextObservation, ScratchpadMemory, ContextTruncation])
+def test_what_has_no_text_is_refused(wrapper: type[Any]) -> None:
+    for env in (gym.make("CartPole-v1"), TextObservation(YCBenchEnv())):
+        with pytest.raises(ConfigError, match=f"{wrapper.__name__}: got an environment with the observation space"):
+            wrapper(env)
+
+
+def test_the_limits_on_the_page_are_those_of_the_code() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "wrappers.md").read_text(encoding="utf-8")
+    assert f"max_length={DEFAULT_MAX_LENGTH})" in page
+    assert f"keep_turns={DEFAULT_KEEP_TURNS}, token_budget=None" in page
+    assert f"cut after {MAX_COMMAND_ECHO} characters" in page
+    assert f"{MAX_TURN_LENGTH:,} characters" in page
+    assert f"{MAX_WINDOW_LENGTH // MAX_TURN_LENGTH} times as many" in page
