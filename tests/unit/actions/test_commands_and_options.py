@@ -129,21 +129,7 @@ def test_each_command_is_understood_with_and_without_the_program_name(text: str,
         ("finance ledger --category payroll", ["monthly_payroll, task_reward, task_fail_penalty"]),
         *(
             (f"market browse --limit {value}", [f'--limit got "{value}"', "at least 1 in plain digits"])
-            for value in (
-                "0",
-                "1.5",
-                "-3",
-                "+3",
-                "1e3",
-                "1_000",
-                "0x1",
-                "\uff11",
-                "\u0661",
-                "\u00b2",
-                "9" * 19,
-                "a",
-                "1,000",
-            )
+            for value in ("0", "1.5", "-3", "+3", "1e3", "1_000", "0x1", "\uff11", "\u0661", "\u00b2", "9" * 19, "1,0")
         ),
         ("market browse --offset -1", ["at least 0"]),
         ("market browse --reward-min-cents '1 000'", ["at least 0"]),
@@ -185,17 +171,8 @@ def test_hints_stop_after_many_mistakes_because_they_cost_time() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "Emp_1,Emp_4",
-        "Emp_1, Emp_4",
-        "Emp_1 ,Emp_4",
-        "Emp_1 , Emp_4",
-        '"Emp_1, Emp_4"',
-        "'Emp_1 ,\n Emp_4 '",
-        '"Emp_1", "Emp_4"',
-        '"Emp_1","Emp_4"',
-        '"Emp_1" ,Emp_4',
-        "Emp_1,'Emp_4'",
-        "Emp_1\xa0,\\\nEmp_4",
+        *("Emp_1,Emp_4", "Emp_1, Emp_4", "Emp_1 ,Emp_4", "Emp_1 , Emp_4", '"Emp_1, Emp_4"', "'Emp_1 ,\n Emp_4 '"),
+        *('"Emp_1", "Emp_4"', '"Emp_1","Emp_4"', '"Emp_1" ,Emp_4', "Emp_1,'Emp_4'", "Emp_1\xa0,\\\nEmp_4"),
         "\u201cEmp_1\u201d, \u201cEmp_4\u201d",
     ],
 )
@@ -246,27 +223,17 @@ def test_a_backslash_in_a_quoted_list_keeps_a_comma_or_a_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "topic"),
+    ("texts", "topic"),
     [
-        ("--help", ()),
-        ("help", ()),
-        ("help --help", ()),
-        ("yc-bench --help", ()),
-        ("yc-bench help", ()),
-        ("\u2014help", ()),
-        ("task --help", ("task",)),
-        ("help task", ("task",)),
-        ("task accept --help", ("task", "accept")),
-        ("help task accept", ("task", "accept")),
-        ("task --help accept", ("task",)),
-        ("task accept --help --task-id", ("task", "accept")),
-        ("task accept --task-id --help", ("task", "accept")),
-        ("task accept --task-id 3 --bogus --help", ("task", "accept")),
-        ("task accept Task-3 --help", ("task", "accept")),
+        (["--help", "help", "help --help", "yc-bench --help", "yc-bench help", "\u2014help"], ()),
+        (["task --help", "help task", "task --help accept"], ("task",)),
+        (["task accept --help", "help task accept", "task accept --help --task-id"], ("task", "accept")),
+        (["task accept --task-id --help", "task accept --task-id 3 --bogus --help"], ("task", "accept")),
+        (["task accept Task-3 --help", "task accept --content '--help' --help"], ("task", "accept")),
     ],
 )
-def test_help_can_be_asked_for_anywhere(text: str, topic: tuple[str, ...]) -> None:
-    assert only(text).command == Help(topic)
+def test_help_can_be_asked_for_anywhere(texts: list[str], topic: tuple[str, ...]) -> None:
+    assert [only(text).command for text in texts] == [Help(topic)] * len(texts)
     assert help_text(topic)
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import datetime as dt
+import itertools
 import pickle
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from ycbench_env.actions import (
     DEFAULT_GRAMMAR,
+    Grammar,
     command_list,
     command_table,
     format_command,
@@ -17,6 +19,7 @@ from ycbench_env.actions import (
     help_text,
     parse_turn,
 )
+from ycbench_env.config import load_config
 from ycbench_env.testing.tiny import tiny_config
 from ycbench_env.types.command import (
     AcceptTask,
@@ -26,6 +29,7 @@ from ycbench_env.types.command import (
     Command,
     FinanceLedger,
     Help,
+    ListTasks,
     ReportMonthly,
     WriteScratchpad,
 )
@@ -155,3 +159,90 @@ def test_a_grammar_is_a_value() -> None:
         DEFAULT_GRAMMAR.commands = ()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     assert copy.deepcopy(DEFAULT_GRAMMAR) is DEFAULT_GRAMMAR
     assert pickle.loads(pickle.dumps(DEFAULT_GRAMMAR)) == DEFAULT_GRAMMAR  # noqa: S301 -- its own bytes
+
+
+# ---- the commands of a world. Source: K-1.1, K-1.2, K-3.
+
+CLASSIC = grammar_for(load_config("classic-hard", environ={}).world)
+
+
+def variant(**settings: object) -> Grammar:
+    return grammar_for(tiny_config(**settings).world)
+
+
+def test_the_usual_rules_have_the_default_commands_themselves() -> None:
+    for preset in ("default", "reference"):
+        assert grammar_for(load_config(preset, environ={}).world) is DEFAULT_GRAMMAR
+
+
+def test_equal_rules_share_one_grammar_whatever_else_is_configured() -> None:
+    for preset in ("classic-tutorial", "classic-nightmare"):
+        assert grammar_for(load_config(preset, environ={}).world) is CLASSIC
+    assert variant(num_clients=1) is variant(num_clients=9, efficient_team_size=1) is DEFAULT_GRAMMAR
+
+
+def test_each_rule_varies_the_table_in_its_own_place() -> None:
+    switches = {
+        "num_clients": 0,
+        "skill_rates_visible": False,
+        "market_browse_scope": "all",
+        "assign_by_employee_id": True,
+    }
+    seen: set[str] = set()
+    for chosen in itertools.product([False, True], repeat=4):
+        changed = {name for name, is_changed in zip(switches, chosen, strict=True) if is_changed}
+        grammar = variant(**{name: switches[name] for name in changed})
+        text = help_text((), grammar)
+        assert ("client list" not in text) == ("num_clients" in changed)
+        assert ("skill" not in text) == ("skill_rates_visible" in changed)
+        assert ("[--required-prestige-lte N]" in text) == ("market_browse_scope" in changed)
+        assert ("(--employees NAMES | --employee-id NAME)" in text) == ("assign_by_employee_id" in changed)
+        seen.add(text)
+    assert len(seen) == 16
+
+
+def test_the_classic_commands_stand_in_the_usual_order() -> None:
+    usual = [line for line in command_list().splitlines() if not line.startswith("client")]
+    usual[2] += " [--required-prestige-lte N]"
+    usual[6] = "task assign --task-id TASK (--employees NAMES | --employee-id NAME)"
+    assert command_list(CLASSIC).splitlines() == usual
+    assert "| `--employee-id NAME` | the name of an employee, like Emp_1 | one of these |" in command_table(CLASSIC)
+    assert help_text(("employee", "list"), CLASSIC).startswith("employee list: The team with tiers and salaries\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("task assign --task-id T --employee-id Emp_1", AssignTask("T", employee_id="Emp_1")),
+        ("task assign --task-id T --employees Emp_1,Emp_2", AssignTask("T", ("Emp_1", "Emp_2"))),
+        ("market browse --limit 5 --required-prestige-lte 3", BrowseMarket(limit=5, required_prestige_lte=3)),
+        ("task list", ListTasks()),
+    ],
+)
+@pytest.mark.parametrize("grammar", [CLASSIC, copy.deepcopy(CLASSIC), pickle.loads(pickle.dumps(CLASSIC))])  # noqa: S301
+def test_a_variant_has_its_own_commands_and_options(text: str, command: Command, grammar: Grammar) -> None:
+    (parsed,) = parse_turn(text, grammar)
+    (slowly,) = parse_turn(text + " #", grammar)
+    assert parsed.command == slowly.command == command
+    assert format_command(command, grammar) == text
+
+
+@pytest.mark.parametrize("option", ["--employee-id Emp_1", "--employee-id=Emp_1"])
+def test_the_usual_commands_refuse_the_options_of_other_rules(option: str) -> None:
+    (parsed,) = parse_turn(f"task assign --task-id T {option}")
+    assert parsed.error is not None
+    assert "unknown option" in parsed.error
+
+
+@pytest.mark.parametrize("text", ["client list", "client history", "client --help", "client list --help"])
+def test_a_world_without_clients_lists_what_there_is_instead(text: str) -> None:
+    (parsed,) = parse_turn(text, CLASSIC)
+    assert "Unknown command" in str(parsed.error)
+    assert "The commands are: company status, employee list" in str(parsed.error)
+    assert "client" not in str(parsed.error).partition("(case matters)")[2]
+
+
+@pytest.mark.parametrize("options", ["", " --employees A --employee-id B"])
+def test_exactly_one_of_the_alternatives_must_be_given(options: str) -> None:
+    (parsed,) = parse_turn("task assign --task-id T" + options, CLASSIC)
+    assert "needs exactly one of --employees, --employee-id" in str(parsed.error)

@@ -150,18 +150,14 @@ def test_a_shell_sign_spoils_its_command_only() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "```\n{}\n```",
-        "```bash\n{}\n```",
-        "```bash  \t\n{}\n```  \n",
-        "\n\n ```shell\r\n{}\r\n```\r\n",
-        "````\n{}\n````",
-        "$ {}",
-        "`{}`",
-        "` {} `",
-        "`$ {}`",
-        "$ `{}`",
-        "{} # note",
-        "```sh\n$ `{}`\n```",
+        *(
+            "```\n{}\n```",
+            "```bash\n{}\n```",
+            "```bash  \t\n{}\n```  \n",
+            "\n\n ```shell\r\n{}\r\n```\r\n",
+            "````\n{}\n````",
+        ),
+        *("$ {}", "`{}`", "` {} `", "`$ {}`", "$ `{}`", "{} # note", "```sh\n$ `{}`\n```"),
     ],
 )
 @pytest.mark.parametrize("command", ["yc-bench task list", "task list", 'task list --status "active"'])
@@ -204,18 +200,14 @@ def test_a_misplaced_quote_in_backticks_is_told_and_the_next_line_goes_on() -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "```\ntask list\n```\n\n```\nsim resume\n```",
-        "Here it is:\n```\nsim resume\n```",
-        "```\nsim resume\n```\nDone.",
-        "I'll do:\n```\nsim resume\n```",
-        "```\nsim resume",
-        "sim resume\n```",
-        "```sim resume```",
-        "```yc-bench task list\nsim resume\n```",
+        *(
+            "```\ntask list\n```\n\n```\nsim resume\n```",
+            "Here it is:\n```\nsim resume\n```",
+            "```\nsim resume\n```\nDone.",
+        ),
+        *("I'll do:\n```\nsim resume\n```", "```\nsim resume", "sim resume\n```", "```sim resume```", "```\n"),
+        *("```yc-bench task list\nsim resume\n```", "````\nsim resume\n```", "```\nsim resume ```"),
         '```\nsim resume\nscratchpad write --content "abc\n```\n```\nsim resume\n```',
-        "````\nsim resume\n```",
-        "```\nsim resume ```",
-        "```\n",
     ],
 )
 def test_a_fence_that_does_not_surround_the_text_refuses_it_as_a_whole(text: str) -> None:

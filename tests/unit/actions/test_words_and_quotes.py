@@ -103,14 +103,8 @@ def test_a_chain_goes_on_after_a_line_with_a_misplaced_quote() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        'it\'s "fine"',
-        "it's",
-        "two\nlines, 'one' \"two\"\n",
-        "won't; can't && 'x' | y",
-        "\\",
-        "",
+        *('it\'s "fine"', "it's", "two\nlines, 'one' \"two\"\n", "won't; can't && 'x' | y", "\\", "", "$(x) `y` # z"),
         "a\u2019b \u201cc\u201d",
-        "$(x) `y` # z",
     ],
 )
 def test_whatever_posix_quoting_writes_is_read_back(text: str) -> None:
@@ -123,17 +117,8 @@ def test_whatever_posix_quoting_writes_is_read_back(text: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        '"a"b',
-        '"a""b"',
-        "'a'\"b\"",
-        '"a"#b',
-        '"a"`',
-        'a\\,b"c"',
-        "C:'\\My Docs'",
-        "x'a b'y",
-        '"a","b"',
-        "a'b'c'd'",
-        "a\\\nb",
+        *('"a"b', '"a""b"', "'a'\"b\"", '"a"#b', '"a"`', 'a\\,b"c"', "C:'\\My Docs'", "x'a b'y", '"a","b"'),
+        *("a'b'c'd'", "a\\\nb"),
     ],
 )
 def test_quotes_within_a_word_are_read_as_a_shell_reads_them(value: str) -> None:
