@@ -164,17 +164,6 @@ _UNQUOTED: Final = re.compile(rf"(?:[^\\{_EDGE}{_QUOTES};{_SHELL}$`]++|\$(?!\())
 _AFTER_QUOTED: Final = re.compile(rf"[{_EDGE};,{_SHELL}]|\\(?=[{LINE_BREAKS}]|\Z)|\Z")
 _LONG_OPTION: Final = re.compile(rf"[{LONG_DASHES}][A-Za-z]")
 _READABLE: Final = re.compile(rf"""(?:[^\\"';{_SHELL}]++|\\.|"(?:[^"\\]++|\\.)*+"|'[^']*+')*+""", re.DOTALL)
-_QUOTED: Final = (  # marks that open, what follows up to the mark that closes, escapes in it
-    ('"', re.compile(r'((?:[^"\\]++|\\.)*+)"', re.DOTALL), re.compile(r'\\(["\\])')),
-    ("'", re.compile(r"([^']*+)'"), None),
-    (
-        DOUBLE_QUOTES,
-        re.compile(rf'((?:[^"\\{DOUBLE_QUOTES}]++|\\.)*+)["{DOUBLE_QUOTES}]', re.DOTALL),
-        re.compile(rf'\\(["\\{DOUBLE_QUOTES}])'),
-    ),
-    (SINGLE_QUOTES, re.compile(rf"([^'{SINGLE_QUOTES}]*+)['{SINGLE_QUOTES}]"), None),
-)
-
 _NO_SHELL: Final = (
     "there is no shell here: no pipes, redirections, background jobs or substitutions. Nothing of this command was "
     'run. Put such characters in quotes if they are text, like --content "a | b"; separate commands by a new line, '
@@ -200,7 +189,7 @@ _FOLLOWED: Final = (
 )
 _UNCLOSED: Final = (
     "The quote {sign} that opens at character {place} never closes, so nothing after it was read: {around}. Close it, "
-    "like {example}"
+    "like "
 )
 _SINGLE_EXAMPLE: Final = "--reason 'changed plan', or with an apostrophe in it --reason \"won't make it\""
 _DOUBLE_EXAMPLE: Final = '--reason "changed plan"; inside double quotes write \\" for a quote and \\\\ for a backslash'
@@ -209,6 +198,17 @@ _NOTHING_BEFORE: Final = 'No command stands before the "&&". Write one on both s
 _EMPTY_TICKS: Final = "Nothing stands between the backticks. Write the command without them, like: task list"
 _AFTER_TICK: Final = "Text follows the closing backtick. Write the command without backticks, like: task list"
 _OPEN_TICK: Final = "The backtick before the command never closes. Write the command without it, like: task list"
+_QUOTED: Final = (  # marks that open, what follows up to the mark that closes, escapes in it, the error without one
+    ('"', re.compile(r'((?:[^"\\]++|\\.)*+)"', re.DOTALL), re.compile(r'\\(["\\])'), _UNCLOSED + _DOUBLE_EXAMPLE),
+    ("'", re.compile(r"([^']*+)'"), None, _UNCLOSED + _SINGLE_EXAMPLE),
+    (
+        DOUBLE_QUOTES,
+        re.compile(rf'((?:[^"\\{DOUBLE_QUOTES}]++|\\.)*+)["{DOUBLE_QUOTES}]', re.DOTALL),
+        re.compile(rf'\\(["\\{DOUBLE_QUOTES}])'),
+        _UNCLOSED + _DOUBLE_EXAMPLE,
+    ),
+    (SINGLE_QUOTES, re.compile(rf"([^'{SINGLE_QUOTES}]*+)['{SINGLE_QUOTES}]"), None, _UNCLOSED + _SINGLE_EXAMPLE),
+)
 
 
 class _Value(str):
@@ -421,7 +421,7 @@ class _Reader:
                 parts.append(self._read_quoted(char))
                 before, quoted = "plain", True
                 if not self._sees(_AFTER_QUOTED) and not (self._starts("`") and self._tick is not None):
-                    raise _QuoteError(self._worded(_FOLLOWED, self._end))
+                    raise _QuoteError(self._worded(_FOLLOWED, self._at - 20, min(self._end, self._at + 20)))
             else:
                 run = _UNQUOTED.match(self._text, self._at, self._end)
                 if run:
@@ -456,32 +456,25 @@ class _Reader:
         match = _REST_OF_LINE.match(self._text, self._at, self._end)
         end = match.end() if match else self._end
         if not _READABLE.fullmatch(self._text, self._at, end):
-            raise _QuoteError(self._worded(message, end))
+            raise _QuoteError(self._worded(message, self._at - 20, min(end, self._at + 20)))
         self._readable_end = end
 
-    def _worded(self, message: str, end: int) -> str:
-        """Return a message about the sign that stands here."""
+    def _worded(self, message: str, start: int, end: int) -> str:
+        """Return a message about the sign that stands here; it shows the text between two places."""
         sign = self._text[self._at]
         return message.format(
             sign=sign if sign.isascii() else f"{sign} (U+{ord(sign):04X})",
             before=self._at - self._begin,
             place=self._at - self._begin + 1,
-            around=echo(self._text[max(self._begin, self._at - 20) : min(end, self._at + 20)], ""),
+            around=echo(self._text[max(self._begin, start) : end], ""),
         )
 
     def _read_quoted(self, mark: str) -> str:
         """Return the text that the quote at this place opens, and step behind the closing quote."""
-        pattern, escape = next((pattern, escape) for marks, pattern, escape in _QUOTED if mark in marks)
+        _, pattern, escape, unclosed = next(kind for kind in _QUOTED if mark in kind[0])
         match = pattern.match(self._text, self._at + 1, self._end)
         if match is None:
-            raise _UnclosedError(
-                _UNCLOSED.format(
-                    sign=mark if mark.isascii() else f"{mark} (U+{ord(mark):04X})",
-                    place=self._at - self._begin + 1,
-                    around=echo(self._text[self._at : min(self._end, self._at + 60)], ""),
-                    example=_SINGLE_EXAMPLE if mark in "'" + SINGLE_QUOTES else _DOUBLE_EXAMPLE,
-                )
-            )
+            raise _UnclosedError(self._worded(unclosed, self._at, min(self._end, self._at + 60)))
         self._at = match.end()
         return escape.sub(r"\1", match[1]) if escape else match[1]
 
@@ -517,17 +510,17 @@ def _command(words: Sequence[str], grammar: Grammar, *, hint: bool) -> Command:
             raise RefusedError(message)
     # The names of options, None for values.
     names = [word.partition("=")[0] if word[:2] == "--" and type(word) is not _Value else None for word in words]
-    if words[0] == "help" or "--help" in names:  # anywhere: who asks for help wants nothing carried out
-        asked = names.index("--help") if words[0] != "help" else 0
-        if words[0] == "help":
-            given = zip(words[1:], names[1:], strict=True)
-            topic = tuple(word if name is None else word[len(name) + 1 :] for word, name in given if name != "--help")
-        elif "=" in words[asked]:
-            message = f"--help takes no value, got {echo(words[asked])}."
+    topic: tuple[str, ...] | None = None
+    if words[0] == "help":
+        pairs = zip(words[1:], names[1:], strict=True)
+        topic = tuple(word if name is None else word[len(name) + 1 :] for word, name in pairs if name != "--help")
+    elif "--help" in names:  # anywhere: who asks for help wants nothing carried out
+        asked = words[names.index("--help")]
+        if "=" in asked:
+            message = f"--help takes no value, got {echo(asked)}."
             raise RefusedError(message)
-        else:
-            named = next(place for place, name in enumerate(names) if name is not None)
-            topic = tuple(words[: min(named, 2)])
+        topic = tuple(words[: min(2, next(place for place, name in enumerate(names) if name is not None))])
+    if topic is not None:
         if grammar.find(topic):
             return Help(topic)
         raise RefusedError(_unknown_command(topic, grammar, hint=hint))
@@ -590,13 +583,9 @@ class _Options:
             if option.field in values:
                 self._refuse(f"{option.name} is given twice; give it once")
             self._at += 1
-            if word == name:
-                texts = [self._next_value(option)]
-            else:
-                texts = [word[len(name) + 1 :]]
-                if not texts[0] and type(word) is str:
-                    following = self._value_at(self._at)
-                    self._refuse(self._blank("after", option, following) if following else self._no_value(option))
+            texts = [self._next_value(option) if word == name else word[len(name) + 1 :]]
+            if not texts[0] and type(word) is str and word != name:  # nothing but a blank stands after the "="
+                self._refuse_blank("after", option, self._value_at(self._at))
             is_list = option.kind.name == "names"
             while is_list and self._at < len(self._words) and self._names[self._at] is None:
                 texts.append(self._words[self._at])
@@ -625,14 +614,14 @@ class _Options:
     def _next_value(self, option: OptionSpec) -> str:
         """Return the word after an option, which must be a value, and step over it."""
         if self._at == len(self._words):
-            self._refuse(self._no_value(option))
+            self._refuse_blank("", option, "")
         word = self._words[self._at]
         if self._names[self._at] is not None:
             value = echo(word)
             either = f"{option.name}={value} or {option.name} {value}"
             self._refuse(f"{option.name} needs a value; if {value} is meant as its value, write {either}")
         if word[:1] == "=" and type(word) is str:
-            self._refuse(self._blank("before", option, word[1:] or self._value_at(self._at + 1)))
+            self._refuse_blank("before", option, word[1:] or self._value_at(self._at + 1))
         self._at += 1
         return word
 
@@ -640,14 +629,11 @@ class _Options:
         """Return the word at a place, empty where there is none or it is an option."""
         return self._words[place] if place < len(self._words) and self._names[place] is None else ""
 
-    @staticmethod
-    def _blank(where: str, option: OptionSpec, value: str) -> str:
-        """Return what an error says about an equals sign with a blank beside it."""
-        shown = value if _ONE_VALUE.fullmatch(value) else echo(value)
-        written = f"{option.name}={shown} or {option.name} {shown}" if value else option.usage
-        return f"no blank {where} the = of {option.name}; write {written}"
-
-    @staticmethod
-    def _no_value(option: OptionSpec) -> str:
+    def _refuse_blank(self, where: str, option: OptionSpec, value: str) -> NoReturn:
+        """Refuse an option without a value, or with a blank before or after its equals sign."""
+        if value or where == "before":
+            shown = value if _ONE_VALUE.fullmatch(value) else echo(value)
+            written = f"{option.name}={shown} or {option.name} {shown}" if value else option.usage
+            self._refuse(f"no blank {where} the = of {option.name}; write {written}")
         empty = f'; an empty one is written {option.name} ""' if option.kind.name == "text" else ""
-        return f"{option.name} needs a value: {option.kind.expected}{empty}"
+        self._refuse(f"{option.name} needs a value: {option.kind.expected}{empty}")
