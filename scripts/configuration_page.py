@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from pages import DOCS, table, update
 
-from ycbench_env.config import FIELDS, load_config
+from ycbench_env.config import FIELDS, Setting, load_config
 from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 
 PAGE: Final = DOCS / "configuration.md"
@@ -20,7 +20,7 @@ def tables() -> dict[str, str]:
     settings = [
         (
             f"`{field.key}`",
-            field.label,
+            _type(field),
             field.range_text,
             f"`{_toml(reduce(lambda table, name: table[name], field.key.split('.'), preset))}`",
             field.description,
@@ -42,6 +42,13 @@ def tables() -> dict[str, str]:
         "settings": table(("key", "type", "legal values", "`default`", "meaning", "rule"), settings),
         "distributions": table(("type", "parameter", "legal values", "meaning"), parameters),
     }
+
+
+def _type(field: Setting) -> str:
+    """Return the type of a setting in a reader's words."""
+    if field.longest:
+        return f"list of {field.type}"
+    return f'{field.type} or "{field.words[0]}"' if field.words and field.type != "choice" else field.type
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - any plain value

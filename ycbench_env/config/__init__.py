@@ -13,6 +13,7 @@ from ycbench_env.config.loading import (
     diff_configs,
     load_config,
     preset_names,
+    toml_value,
 )
 from ycbench_env.config.settings import (
     FIELDS,
@@ -55,4 +56,5 @@ __all__ = [
     "diff_configs",
     "load_config",
     "preset_names",
+    "toml_value",
 ]

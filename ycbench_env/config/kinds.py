@@ -66,13 +66,6 @@ class Setting:
     key: str = ""
 
     @property
-    def label(self) -> str:
-        """The type in a reader's words."""
-        if self.longest:
-            return f"list of {self.type}"
-        return f'{self.type} or "{self.words[0]}"' if self.words and self.type != "choice" else self.type
-
-    @property
     def range_text(self) -> str:
         """The legal values in a reader's words."""
         if self.type in {"choice", "bool"}:

@@ -233,20 +233,20 @@ def _chain_of(document: _Document, problems: "_Problems") -> list[_Document]:
     return chain
 
 
-def _variable_value(key: str, written: str) -> object:
-    """Return the raw value that a variable's text means: a TOML value where it is one, else the text itself.
+def toml_value(text: str, key: str = "") -> object:
+    """Return what a text means as a setting: a TOML value if it is one, else the text itself.
 
     A setting that holds words takes the text itself also where it looks like a number: a company may be called 7.
     """
     import tomllib  # noqa: PLC0415 -- needed only where variables are set
 
     try:
-        table = tomllib.loads(f"value = {written}")
+        table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
-        return written
+        return text
     value = table.pop("value")
     holds_words = key in LEAVES and LEAVES[key].type in {"text", "choice"}
-    return written if table or (holds_words and not isinstance(value, str)) else value  # a line break let more keys in
+    return text if table or (holds_words and not isinstance(value, str)) else value  # a line break let more keys in
 
 
 # ---------------------------------------------------------------------------------------------------------------- merge
@@ -315,7 +315,7 @@ class _Layers:
             if name not in VARIABLES:
                 self.problems.append(partial(_unknown_variable, origin, environ[name]))
             else:
-                self._put(origin, {VARIABLES[name]: _variable_value(VARIABLES[name], environ[name])})
+                self._put(origin, {VARIABLES[name]: toml_value(environ[name], VARIABLES[name])})
 
     def lay(self, origin: Origin, tree: Mapping[str, object]) -> None:
         """Lay tables on top, key by key; a distribution of another type replaces the lower one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -18,7 +17,7 @@ from rich.text import Text
 from ycbench_agents.base import JsonObject
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
 from ycbench_env import Config, ConfigWarning, load_config
-from ycbench_env.config import FIELDS, Origin, config_origins
+from ycbench_env.config import Origin, config_origins, toml_value
 from ycbench_env.text import shown
 
 # ---------------------------------------------------------------- types of options
@@ -117,19 +116,8 @@ Tables = dict[str, object]
 """Nested tables, as in a TOML file."""
 
 
-def toml_value(text: str) -> object:
-    """Return what a text means: a TOML value if it is one, else the text itself."""
-    try:
-        table = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    value = table.pop("value")
-    return text if table else value  # a line break let further keys in
-
-
 def read_overrides(settings: Iterable[str]) -> Tables:
     """Return the nested tables that values of ``--set`` describe; for a key given twice the last one counts."""
-    words = frozenset(field.key for field in FIELDS if field.type in {"text", "choice"})  # 7 is a text for them
     tables: Tables = {}
     for text in settings:
         key, equals, written = text.partition("=")
@@ -137,7 +125,6 @@ def read_overrides(settings: Iterable[str]) -> Tables:
         if not equals or not key:
             msg = f"--set: got {shown(text)}, expected KEY=VALUE, like world.num_employees=9"
             raise UsageError(msg)
-        value = toml_value(written)
         *path, name = key.split(".")
         table = tables
         for step in path:
@@ -146,7 +133,7 @@ def read_overrides(settings: Iterable[str]) -> Tables:
                 msg = f"--set: got {shown(text)}, but {step} was set to {shown(below)} before; leave one of them out"
                 raise UsageError(msg)
             table = cast("Tables", below)
-        table[name] = written if key in words and not isinstance(value, str) else value
+        table[name] = toml_value(written, key)
     return tables
 
 
