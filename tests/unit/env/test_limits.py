@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from ycbench_env import ConfigError, YCBenchEnv, initial_state, load_config, transition
+from ycbench_env import ConfigError, YCBenchEnv
 from ycbench_env.observation import MAX_JSON_LENGTH, MAX_TEXT_LENGTH
 from ycbench_env.turn import MAX_ANSWERS_LENGTH
 from ycbench_env.wrappers import ScratchpadMemory
@@ -135,8 +135,6 @@ def test_the_largest_seed_fits_into_a_vector_environment() -> None:
 def test_mistakes_of_a_caller_are_typed_errors() -> None:
     with pytest.raises(ConfigError, match="reset options: got int, expected none"):
         YCBenchEnv().reset(seed=1, options=5)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="command: got str, expected a Command"):
-        transition(initial_state(load_config("default"), 1), "sim resume")  # pyright: ignore[reportArgumentType]
     for limit in (-1, 1.5, True):
         with pytest.raises(ConfigError, match="max_turns"):
             YCBenchEnv({"loop": {"max_turns": limit}})

@@ -4,6 +4,7 @@ import json
 
 import attrs
 import pytest
+from worlds import LOYAL
 
 from ycbench_env.observation import (
     MAX_JSON_LENGTH,
@@ -16,11 +17,7 @@ from ycbench_env.observation import (
 )
 from ycbench_env.observation.answers import percent
 from ycbench_env.observation.info import make_info
-from ycbench_env.testing.tiny import (
-    LOYAL,
-    tiny_config,
-    tiny_state,
-)
+from ycbench_env.testing.tiny import tiny_config, tiny_state
 from ycbench_env.text import to_json
 from ycbench_env.types.event import HorizonEnd, MilestoneReached, PayrollPaid, TaskCompleted
 
@@ -95,18 +92,19 @@ def test_the_other_events_as_the_agent_is_told_of_them() -> None:
 
 def test_the_observation_at_the_start() -> None:
     observation = observe(tiny_state())
-    assert list(observation) == [
-        "turn", "sim_time", "horizon_end", "funds_cents", "monthly_payroll_cents", "runway_months", "active_tasks",
-        "planned_tasks", "employees", "events", "results", "text",
-    ]  # fmt: skip
-    assert observation["turn"] == 1
-    assert observation["sim_time"] == "2025-01-01T09:00:00"
-    assert observation["horizon_end"] == "2026-01-01T09:00:00"
-    assert observation["funds_cents"] == 10_000_000
-    assert observation["monthly_payroll_cents"] == 200_000
-    assert observation["runway_months"] == 50.0
-    assert (observation["active_tasks"], observation["planned_tasks"], observation["employees"]) == (0, 0, 2)
-    assert (observation["events"], observation["results"]) == ("[]", "[]")
+    assert [(key, str(value)) for key, value in observation.items() if key != "text"] == [
+        ("turn", "1"),
+        ("sim_time", "2025-01-01T09:00:00"),
+        ("horizon_end", "2026-01-01T09:00:00"),
+        ("funds_cents", "10000000"),
+        ("monthly_payroll_cents", "200000"),
+        ("runway_months", "50.0"),
+        ("active_tasks", "0"),
+        ("planned_tasks", "0"),
+        ("employees", "2"),
+        ("events", "[]"),
+        ("results", "[]"),
+    ]
     assert observation["text"] == (
         "Turn 1 | 2025-01-01T09:00:00 (until 2026-01-01T09:00:00) | funds $100,000.00"
         " | payroll $2,000.00 a month, runway 50.0 months | tasks: 0 active, 0 planned | employees: 2"
@@ -152,28 +150,15 @@ def test_a_text_that_is_too_long_is_cut_with_a_mark() -> None:
 # -------------------------------------------------------------------------------------------------------------- report
 
 
-def long_reply(length: int, command: str = "c") -> Answer:
-    text = json.dumps({"a": "x" * (length - 8)}, separators=(",", ":"))
-    assert len(text) == length
-    return Answer(command, ok=True, output={}, output_json=text)
-
-
-def test_outputs_that_do_not_fit_are_replaced_by_their_length() -> None:
-    results = json.loads(TurnReport((reply(), long_reply(300_000), reply("last"))).results_json())
-    assert [entry["output"] for entry in results] == [{"a": 1}, {"cut": 300_000}, {"a": 1}]
-
-
-def test_answers_without_any_room_are_counted() -> None:
+def test_what_does_not_fit_is_replaced_by_its_length_or_counted() -> None:
+    text = json.dumps({"a": "x" * 300_000})
+    results = json.loads(TurnReport((reply(), reply("long", text), reply("last"))).results_json())
+    assert [entry["output"] for entry in results] == [{"a": 1}, {"cut": len(text)}, {"a": 1}]
     results = json.loads(TurnReport(tuple(reply("c" * 400) for _ in range(2000))).results_json())
-    assert set(results[-1]) == {"cut_results"}
-    assert results[-1]["cut_results"] == 2000 - (len(results) - 1)
-
-
-def test_events_without_any_room_are_counted() -> None:
-    report = TurnReport(events=(COMPLETED,) * 5000)
-    text = report.events_json()
-    assert len(text) <= MAX_JSON_LENGTH
-    events = json.loads(text)
+    assert results[-1] == {"cut_results": 2000 - (len(results) - 1)}
+    events_json = TurnReport(events=(COMPLETED,) * 5000).events_json()
+    assert len(events_json) <= MAX_JSON_LENGTH
+    events = json.loads(events_json)
     assert events[0] == wake_event(COMPLETED)
     assert events[-1] == {"type": "cut", "cut_events": 5000 - (len(events) - 1)}
     assert len(events) > 500
