@@ -112,7 +112,7 @@ lowest:
 	@echo "lowest: skipped, neither python3.11 nor python3.12 can be found (name one: make lowest PYTHON_LOWEST=...)"
 else
 lowest: $(LOWEST)/.done ## run a few tests with the oldest versions that pyproject.toml allows
-	$(LOWEST)/bin/python -m pytest tests/unit/cli tests/unit/env/test_contract.py tests/golden tests/integration/test_determinism.py
+	$(LOWEST)/bin/python -m pytest tests/unit/cli tests/unit/env/test_test_kit.py tests/golden tests/integration/test_determinism.py
 endif
 
 ifeq ($(PYTHON_NEWEST),)

@@ -7,9 +7,9 @@ forecasts are taken as they are. ``ProvenMachine`` plays whole episodes and chec
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import attrs
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ from ycbench_env.vocabulary import DOMAINS
 
 _HOUR_US: Final = 3_600_000_000
 _DAY_US: Final = 24 * _HOUR_US
-_WEEKEND: Final = 5  # the first weekday that is none
+_WEEKEND: Final = 5  # the first weekday that is no workday, and the number of workdays in a week
 
 
 # ---- the start of an episode
@@ -82,17 +82,10 @@ def _check_hired(world: WorldConfig, employee: Employee) -> None:
 # ---- a second opinion on levels, staff and work
 
 
-class Stretch(NamedTuple):
-    """A stretch of time at the end of which figures are stored: up to a payroll, or to where time stopped."""
-
-    start_us: int
-    end_us: int
-
-
-def stretches(before: State, after: State) -> list[Stretch]:
-    """Returns the stretches of one advance. Source: Y-5.3, K-2.4."""
+def stretches(before: State, after: State) -> list[tuple[int, int]]:
+    """Returns the stretches of time of one advance, at whose ends figures are stored. Source: Y-5.3, K-2.4."""
     ends = [*before.calendar.payrolls_us[before.payrolls_charged : after.payrolls_charged], after.now_us]
-    return [Stretch(start, end) for start, end in zip([before.now_us, *ends[:-1]], ends, strict=True)]
+    return list(zip([before.now_us, *ends[:-1]], ends, strict=True))
 
 
 def _stored(exact: Fraction, places: int) -> int:
@@ -113,8 +106,8 @@ def levels_after(before: State, after: State, completed: list[Task]) -> list[int
     least, most = _decimal(world.prestige_min), _decimal(world.prestige_max)
     daily = _decimal(world.prestige_decay_per_day)
     levels = list(before.prestige_milli)
-    for stretch in stretches(before, after) if daily else ():
-        lost = daily * Fraction(stretch.end_us - stretch.start_us, _DAY_US)
+    for start_us, end_us in stretches(before, after) if daily else ():
+        lost = daily * Fraction(end_us - start_us, _DAY_US)
         levels = [_stored(max(least, Fraction(level, 1000) - lost), 3) for level in levels]
     for task in completed:
         delta = Fraction(task.offer.prestige_delta_milli, 1000)
@@ -133,8 +126,8 @@ def trust_after(before: State, after: State, completed: list[Task]) -> tuple[dic
     world = before.config.world
     trust = {client.name: client.trust_milli / 1000 for client in before.clients}
     deltas: list[int] = []
-    for stretch in stretches(before, after):
-        lost = world.trust_decay_per_day * ((stretch.end_us - stretch.start_us) / _DAY_US)
+    for start_us, end_us in stretches(before, after):
+        lost = world.trust_decay_per_day * ((end_us - start_us) / _DAY_US)
         trust = {name: max(0.0, _stored(_decimal(level) - _decimal(lost), 3) / 1000) for name, level in trust.items()}
     for task in completed:
         own = task.offer.client_name
@@ -157,6 +150,9 @@ def trust_after(before: State, after: State, completed: list[Task]) -> tuple[dic
 def pay_and_skills_after(before: State, completed: list[Task]) -> list[tuple[int, tuple[int, ...]]]:
     """Returns salary and rates of each employee after the successes among completions. Source: Y-5.5, K-2.3."""
     world = before.config.world
+    tiers = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
+    most_pay = 10**12 if world.salary_max_cents == "none" else world.salary_max_cents
+    most_e4 = 10**300 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
     pay = [employee.salary_cents for employee in before.employees]
     rates = [list(employee.rates_e4) for employee in before.employees]
     for task in completed:
@@ -164,27 +160,16 @@ def pay_and_skills_after(before: State, completed: list[Task]) -> list[tuple[int
             continue
         team = [member.employee - 1 for member in task.team]
         for place in team:
-            pay[place] = _raised(world, before.employees[place], pay[place])
+            tier = tiers[before.employees[place].tier]
+            compounds = world.salary_raise_basis == "current_salary"
+            basis = pay[place] if compounds else (tier.min_cents + tier.max_cents) // 2
+            pay[place] = max(pay[place], min(pay[place] + int(basis * world.salary_bump_pct), most_pay))
         for domain in task.offer.domains if task.offer.skill_boost_e4 else ():
             ranked = sorted(team, key=lambda place, domain=domain: (-rates[place][domain], place))
             for place in ranked[: _counted(world)]:
                 grown = Fraction(rates[place][domain], 10_000) * (1 + Fraction(task.offer.skill_boost_e4, 10_000))
-                rates[place][domain] = _capped_rate(world, grown)
+                rates[place][domain] = min(_stored(grown, 4), most_e4)
     return [(salary, tuple(row)) for salary, row in zip(pay, rates, strict=True)]
-
-
-def _raised(world: WorldConfig, employee: Employee, salary: int) -> int:
-    """Returns a salary after a raise."""
-    tier = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}[employee.tier]
-    compounds = world.salary_raise_basis == "current_salary"
-    raised = salary + int((salary if compounds else (tier.min_cents + tier.max_cents) // 2) * world.salary_bump_pct)
-    most = 10**12 if world.salary_max_cents == "none" else world.salary_max_cents
-    return max(salary, min(raised, most))
-
-
-def _capped_rate(world: WorldConfig, grown: Fraction) -> int:
-    most = 10**300 if world.skill_rate_max == "none" else round(_decimal(world.skill_rate_max) * 10_000)
-    return min(_stored(grown, 4), most)
 
 
 def _counted(world: WorldConfig) -> int | None:
@@ -210,8 +195,8 @@ def work_after(before: State, after: State, task: Task) -> list[int]:
     """Returns the work done in each domain of an active task, in 1/10,000, when time stops. Source: Y-6, Y-7, K-2.4."""
     rates = work_rates(before, task)
     done = list(task.done_e4)
-    for stretch in stretches(before, after):
-        hours = Fraction(sum(_worked_us(before, stretch)), _HOUR_US)
+    for start_us, end_us in stretches(before, after):
+        hours = Fraction(sum(_worked_us(before, start_us, end_us)), _HOUR_US)
         gained = [Fraction(part) + rate * hours for part, rate in zip(done, rates, strict=True)]
         done = [
             min(whole, _stored(part / 10_000, 4)) if part < whole else whole
@@ -220,17 +205,17 @@ def work_after(before: State, after: State, task: Task) -> list[int]:
     return done
 
 
-def _worked_us(state: State, stretch: Stretch) -> Iterator[int]:
+def _worked_us(state: State, start_us: int, stop_us: int) -> Iterator[int]:
     """Yields what counts as worked on each day of a stretch. Source: Y-6."""
     calendar = state.calendar
     to_midnight = state.config.world.accrual == "until_midnight"
-    for day in range(stretch.start_us // _DAY_US, stretch.end_us // _DAY_US + 1):
+    for day in range(start_us // _DAY_US, stop_us // _DAY_US + 1):
         midnight_us = day * _DAY_US
         if (EPOCH + dt.timedelta(days=day)).weekday() >= _WEEKEND:
             continue
-        begin_us = max(stretch.start_us, midnight_us + calendar.open_us)
-        whole_day = to_midnight and stretch.end_us >= midnight_us + _DAY_US
-        end_us = midnight_us + _DAY_US if whole_day else min(stretch.end_us, midnight_us + calendar.close_us)
+        begin_us = max(start_us, midnight_us + calendar.open_us)
+        whole_day = to_midnight and stop_us >= midnight_us + _DAY_US
+        end_us = midnight_us + _DAY_US if whole_day else min(stop_us, midnight_us + calendar.close_us)
         yield max(0, end_us - begin_us)
 
 
@@ -385,9 +370,6 @@ def _check_milestone(before: State, after: State, event: dict[str, Any]) -> None
 
 # ---- a command
 
-_THURSDAY: Final = 3  # the weekday of day 0
-_WORKDAYS: Final = 5  # a week; also the first weekday that is none
-
 
 def check_answer(before: State, command: Command, after: State, result: dict[str, Any]) -> None:
     """Checks the answer to one command against what it did.
@@ -432,15 +414,11 @@ def _check_refused(state: State, command: Command, error: str) -> None:
         return
     if isinstance(command, Resume):
         needs_work = state.config.world.resume_requires_active_task
-        require(needs_work and not _works(state), f"a resume was refused: {error}")
+        require(needs_work and not state.active_indices, f"a resume was refused: {error}")
     if isinstance(command, AcceptTask):
         listed = [task for task in state.market_by_reward if task.task_id == command.task_id]
         allowed = bool(listed) and acceptable(state, listed[0]) and _has_room(state)
         require(not allowed, f"{command} was refused: {error}")
-
-
-def _works(state: State) -> bool:
-    return any(task.status == "active" for task in state.tasks)
 
 
 def _has_room(state: State) -> bool:
@@ -493,36 +471,22 @@ def _check_replacement(before: State, slot: int, new: MarketTask) -> None:
 def _check_terms(before: State, task: Task) -> None:
     """Check work and deadline of an accepted task. Source: Y-4.1, K-2.1."""
     world = before.config.world
-    agreed = [_agreed(before, task.offer, quantity) for quantity in task.offer.quantities]
+    client = None if task.offer.client_name is None else before.client(task.offer.client_name)
+    least, agreed = world.min_task_qty, list(task.offer.quantities)
+    if client is None:
+        agreed = [max(least, quantity) for quantity in agreed]
+    elif not client.is_adversarial:
+        saved = world.trust_work_reduction_max * (client.trust_milli / 1000 / world.trust_max)
+        agreed = [max(least, int(quantity * (1 - saved))) for quantity in agreed]
     basis = max(agreed) if world.deadline_basis == "largest" else sum(agreed)
     days = max(world.deadline_min_biz_days, int(basis / world.deadline_qty_per_day))
     require_equal(task.deadline_us, _workdays_later(before, days), f"deadline of {task.task_id}, {days} workdays")
-    required = [_inflated(before, task.offer, quantity) * 10_000 for quantity in agreed]
-    require_equal(list(task.required_e4), required, f"work of {task.task_id}")
-    require_equal(task.done_e4, (0,) * len(required), f"work done of {task.task_id}")
-
-
-def _agreed(state: State, offer: MarketTask, quantity: int) -> int:
-    """Returns the work in a domain that the deadline is made for."""
-    world = state.config.world
-    if offer.client_name is None:
-        return max(world.min_task_qty, quantity)
-    client = state.client(offer.client_name)
-    if client.is_adversarial:
-        return quantity
-    saved = world.trust_work_reduction_max * (client.trust_milli / 1000 / world.trust_max)
-    return max(world.min_task_qty, int(quantity * (1 - saved)))
-
-
-def _inflated(state: State, offer: MarketTask, quantity: int) -> int:
-    """Returns the work in a domain that there really is."""
-    world = state.config.world
-    if offer.client_name is None or not state.client(offer.client_name).is_adversarial:
-        return quantity
-    growth = 1 + max(3, world.loyalty_severity * abs(state.client(offer.client_name).loyalty_milli / 1000))
-    for _ in range(world.adversarial_inflation_passes):
-        quantity = int(min(25_000, max(world.min_task_qty, quantity * growth)))
-    return quantity
+    if client is not None and client.is_adversarial:
+        growth = 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
+        for _ in range(world.adversarial_inflation_passes):
+            agreed = [int(min(25_000, max(least, quantity * growth))) for quantity in agreed]
+    require_equal(list(task.required_e4), [quantity * 10_000 for quantity in agreed], f"work of {task.task_id}")
+    require_equal(task.done_e4, (0,) * len(agreed), f"work done of {task.task_id}")
 
 
 def _workdays_later(state: State, days: int) -> int:
@@ -531,17 +495,17 @@ def _workdays_later(state: State, days: int) -> int:
     day, offset_us = divmod(state.now_us, _DAY_US)
     if offset_us >= close_us:
         day, offset_us = day + 1, open_us
-    while _weekday(day) >= _WORKDAYS:
+    while _weekday(day) >= _WEEKEND:
         day, offset_us = day + 1, open_us
     offset_us = max(offset_us, open_us)
     if days and offset_us == open_us:  # it ends with the last of the days, not with the start of the next
         days, offset_us = days - 1, close_us
-    weeks, further = divmod(_weekday(day) + days, _WORKDAYS)
+    weeks, further = divmod(_weekday(day) + days, _WEEKEND)
     return (day - _weekday(day) + weeks * 7 + further) * _DAY_US + offset_us
 
 
 def _weekday(day: int) -> int:
-    return (day + _THURSDAY) % 7
+    return (day + 3) % 7  # day 0 is a Thursday
 
 
 # ---- assign, dispatch, cancel
@@ -565,14 +529,10 @@ def _check_dispatched(before: State, command: DispatchTask, after: State, output
     if before.config.world.refill_at == "dispatch":
         slot = before.slot_of(task.task_id) or 0
         _check_replacement(before, slot, after.market[slot])
-    names = _names(task)
+    names = [f"Emp_{member.employee}" for member in task.team]
     require_equal((task.status, output["status"]), ("active", "active"), "status after a dispatch")
     require_equal((output["assigned_employees"], output["assignment_count"]), (names, len(names)), "team dispatched")
     require(names, "a task without a team was dispatched")
-
-
-def _names(task: Task) -> Sequence[str]:
-    return [f"Emp_{member.employee}" for member in task.team]
 
 
 def _check_cancelled(before: State, command: CancelTask, after: State, output: dict[str, Any]) -> None:
@@ -622,7 +582,7 @@ def _check_resumed(before: State, after: State, output: dict[str, Any]) -> None:
     }
     require_equal(output, expected, "answer to a resume")
     needs_work = before.config.world.resume_requires_active_task
-    require(_works(before) or not needs_work, "a resume without an active task was carried out")
+    require(before.active_indices or not needs_work, "a resume without an active task was carried out")
     check_advance(before, after, events)
 
 
@@ -731,53 +691,31 @@ def _check_report(state: State, command: c.ReportMonthly, output: dict[str, Any]
 
 # ---- figures that a state keeps
 
-_RATES: Final = "rates"
-
 
 def check_kept_figures(state: State) -> None:
     """Checks that every figure that a state, or a value in it, keeps is what it would compute anew."""
-    _check_value(state, _rebuilt(state), "state")
-    _check_rates(state)
-
-
-def _check_rates(state: State) -> None:
-    """Checks the rates that active tasks keep; they depend on the staff and on all active tasks, so no task knows."""
+    _check_kept(state, State.from_bytes(state.to_bytes()), "state")
+    # The rates that active tasks keep depend on the staff and on all active tasks, so no task knows.
     rates_of = Draft(state).team_rates()
     for index in state.active_indices:
         task = state.tasks[index]
-        rates = task.rates
         if task.done_e4 == task.required_e4:  # due now; bankruptcy may come before it, and its rates count no more
             continue
-        if rates is not None and rates.staff is state.employees:
-            require(rates == rates_of(task), f"state.tasks[{index}] keeps outdated rates")
+        if task.rates is not None and task.rates.staff is state.employees:
+            require(task.rates == rates_of(task), f"state.tasks[{index}] keeps outdated rates")
 
 
-def _rebuilt(value: object) -> Any:  # noqa: ANN401 -- any value of a state
-    """Return an equal value that keeps nothing yet."""
-    if isinstance(value, tuple):
-        return tuple(_rebuilt(item) for item in cast("tuple[object, ...]", value))
-    names = _fields(value)
-    return type(value)(**{name: _rebuilt(getattr(value, name)) for name in names}) if names else value
-
-
-def _check_value(value: object, fresh: Any, path: str) -> None:  # noqa: ANN401 -- any value of a state
+def _check_kept(value: object, fresh: Any, path: str) -> None:  # noqa: ANN401 -- any value of a state
     if isinstance(value, tuple):
         for place, (item, other) in enumerate(zip(cast("tuple[object, ...]", value), fresh, strict=True)):
-            _check_value(item, other, f"{path}[{place}]")
-    elif names := _fields(value):
+            _check_kept(item, other, f"{path}[{place}]")
+    elif attrs.has(type(value)) and not isinstance(value, Config):
+        fields = {field.name for field in attrs.fields(type(value))}
         for name, kept in vars(value).items():
-            if name in names:
-                _check_value(kept, getattr(fresh, name), f"{path}.{name}")
-            elif name != _RATES:
+            if name in fields:
+                _check_kept(kept, getattr(fresh, name), f"{path}.{name}")
+            elif name != "rates":
                 require(kept == getattr(fresh, name), f"{path} keeps an outdated {name}")
-
-
-def _fields(value: object) -> tuple[str, ...]:
-    """Return the names of the fields of a value of the state; () for plain values and the configuration."""
-    kind = type(value)
-    if isinstance(value, Config) or not attrs.has(kind):
-        return ()
-    return tuple(field.name for field in attrs.fields(kind))
 
 
 # ---- whole episodes
@@ -805,9 +743,4 @@ class ProvenMachine(YCBenchMachine):
 
 def proven(machine_config: object) -> type[ProvenMachine]:
     """Return a machine that plays a configuration."""
-
-    class Machine(ProvenMachine):
-        pass
-
-    Machine.config = machine_config  # pyright: ignore[reportAttributeAccessIssue] -- any source of a configuration
-    return Machine
+    return cast("type[ProvenMachine]", type("Machine", (ProvenMachine,), {"config": machine_config}))
