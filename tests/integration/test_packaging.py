@@ -39,34 +39,20 @@ def _is_part_of_the_tree(path: Path) -> bool:
     return not any(part in MADE or (part.startswith(".") and part != ".ci") for part in path.parts)
 
 
-@pytest.fixture(scope="module")
-def wheel_names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Names in a wheel that the build backend makes of this tree, without network."""
-    folder = tmp_path_factory.mktemp("wheel")
+def test_the_wheel_holds_every_module_preset_and_type_marker_and_nothing_else(tmp_path: Path) -> None:
     build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
     done = subprocess.run(
-        [sys.executable, "-c", build, str(folder)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(folder / done.stdout.split()[-1]) as wheel:
-        return set(wheel.namelist())
-
-
-@pytest.mark.parametrize("package", ["ycbench_env", "agents/ycbench_agents"])
-def test_the_wheel_holds_every_module_preset_and_type_marker(package: str, wheel_names: set[str]) -> None:
-    base = ROOT / Path(package).parent
-    shipped = {
-        path.relative_to(base).as_posix() for path in (ROOT / package).rglob("*") if path.suffix in {".py", ".toml"}
-    }
-    assert shipped | {f"{Path(package).name}/py.typed"} <= wheel_names
-
-
-def test_the_wheel_holds_the_presets(wheel_names: set[str]) -> None:
-    assert {"ycbench_env/presets/default.toml", "ycbench_env/presets/reference.toml"} <= wheel_names
-
-
-def test_the_wheel_holds_the_packages_and_nothing_else(wheel_names: set[str]) -> None:
-    tops = {name.split("/")[0] for name in wheel_names}
+    with zipfile.ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
+        names = set(wheel.namelist())
+    for package in (ROOT / "ycbench_env", ROOT / "agents/ycbench_agents"):
+        files = [path for path in package.rglob("*") if path.suffix in {".py", ".toml"}]
+        assert {path.relative_to(package.parent).as_posix() for path in files} <= names
+        assert f"{package.name}/py.typed" in names
+    assert {"ycbench_env/presets/default.toml", "ycbench_env/presets/reference.toml"} <= names
+    tops = {name.split("/")[0] for name in names}
     assert tops == {"ycbench_env", "ycbench_agents", f"ycbench_env-{PYPROJECT['project']['version']}.dist-info"}
 
 
@@ -91,16 +77,10 @@ assert info["results"][-1]["ok"], info
 
 
 def test_rules_import_nothing_but_math_typing_and_each_other() -> None:
-    allowed = {"__future__", "math", "typing", "collections.abc", "ycbench_env.rules"}
-    files = list((ROOT / "ycbench_env/rules").rglob("*.py"))
-    assert files
-    strange = {
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in files
-        for name in _imported_modules(path)
-        if name not in allowed and not name.startswith("ycbench_env.rules.")
-    }
-    assert not strange
+    allowed = {"__future__", "math", "typing", "collections.abc"}
+    for path in (ROOT / "ycbench_env/rules").rglob("*.py"):
+        lines = re.findall(r"^\s*(?:from|import) (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert {line for line in lines if not line.startswith("ycbench_env.rules.")} <= allowed, path
 
 
 _SCRIPTED_MAY_IMPORT: Final = {
@@ -114,19 +94,18 @@ _SCRIPTED_MAY_IMPORT: Final = {
 
 def _sees_too_much(path: Path) -> list[str]:
     """Return what a scripted policy imports beyond the standard library's plain parts and the type that it sees."""
-    return [
-        f"{node.lineno}: {ast.unparse(node)}"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Import) and any(alias.name not in _SCRIPTED_MAY_IMPORT for alias in node.names))
-        or (isinstance(node, ast.ImportFrom) and not _may_be_imported(node))
-    ]
-
-
-def _may_be_imported(node: ast.ImportFrom) -> bool:
-    module = node.module or ""
-    if module == "ycbench_env":
-        return [alias.name for alias in node.names] == ["Observation"]
-    return module in _SCRIPTED_MAY_IMPORT or module.startswith("ycbench_agents.scripted")
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        allowed = True
+        if isinstance(node, ast.Import):
+            allowed = all(alias.name in _SCRIPTED_MAY_IMPORT for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            allowed = module in _SCRIPTED_MAY_IMPORT or module.startswith("ycbench_agents.scripted")
+            allowed = allowed or (module == "ycbench_env" and [alias.name for alias in node.names] == ["Observation"])
+        if not allowed:
+            found.append(f"{node.lineno}: {ast.unparse(node)}")  # pyright: ignore[reportAttributeAccessIssue] -- a statement
+    return found
 
 
 def test_scripted_policies_import_nothing_through_which_the_world_could_be_seen() -> None:
@@ -138,15 +117,9 @@ def test_scripted_policies_import_nothing_through_which_the_world_could_be_seen(
 @pytest.mark.parametrize(
     "line",
     [
-        "import ycbench_env as world",
         "import ycbench_env.types",
-        "from ycbench_env import State",
         "from ycbench_env import Observation, initial_state",
-        "from ycbench_env.types import state",
         "from ycbench_agents.rollout import rollout",
-        "from ycbench_agents import testing",
-        "from importlib import import_module",
-        "import gc",
         "import inspect, math",
     ],
 )
@@ -154,17 +127,6 @@ def test_an_import_through_which_the_world_could_be_seen_is_found(line: str, tmp
     path = tmp_path / "cheat.py"
     path.write_text(f"class Cheat:\n    def reset(self, seed):\n        {line}\n", encoding="utf-8")
     assert _sees_too_much(path) == [f"3: {line}"]
-
-
-def _imported_modules(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute here"
-            found.add(node.module or "")
-    return found
 
 
 def test_the_core_needs_four_libraries() -> None:

@@ -25,7 +25,7 @@ from ycbench_env.testing import (
     with_other_hidden_fields,
     with_other_rates,
 )
-from ycbench_env.testing.conformance import QUERIES, REFUSED
+from ycbench_env.testing.conformance import QUERIES, REFUSED, sample_contract
 from ycbench_env.testing.invariants import acceptable
 from ycbench_env.types import state as state_types
 from ycbench_env.types.state import evolve
@@ -60,9 +60,7 @@ def played(seed: int, turns: int, rules: str = "") -> State:
         if env.get_state().end_reason is not None:
             env.set_state(kept)
     for _ in range(2):
-        state = env.get_state()
-        one = f"--task-id {next(task.task_id for task in state.market if acceptable(state, task))}"
-        env.step(f"task accept {one} && task assign {one} --employees Emp_1,Emp_2 && task dispatch {one}")
+        env.step(sample_contract(env.get_state(), rng))
     assert env.get_state().status_counts["active"] > 1
     return evolve(env.get_state(), idle_turns=0)  # so that a turn of questions moves no time
 
@@ -111,7 +109,7 @@ def _plain(observation: Any) -> dict[str, str]:
     return {key: str(value) for key, value in observation.items()}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_states_that_differ_in_hidden_fields_only_look_the_same(data: st.DataObject) -> None:
     state = data.draw(STATES)
@@ -119,7 +117,7 @@ def test_states_that_differ_in_hidden_fields_only_look_the_same(data: st.DataObj
     assert seen(other) == seen(state)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_the_order_of_clients_in_the_world_shows_nowhere(data: st.DataObject) -> None:
     state = data.draw(STATES)
@@ -129,7 +127,7 @@ def test_the_order_of_clients_in_the_world_shows_nowhere(data: st.DataObject) ->
 # ---- skills, where a setting hides them
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(data=st.data(), seed=st.integers(0, 3), rules=st.sampled_from(sorted(HIDING)))
 def test_states_that_differ_in_hidden_skills_only_look_the_same(data: st.DataObject, seed: int, rules: str) -> None:
     state = played(seed, data.draw(st.sampled_from([0, 8, 30])), rules)
@@ -140,26 +138,12 @@ def test_states_that_differ_in_hidden_skills_only_look_the_same(data: st.DataObj
 
 def test_the_same_states_look_different_where_skills_are_visible() -> None:
     state = played(1, 8)
-    better = faster(state)
+    faster = [evolve(one, rates_e4=tuple(rate * 8 // 5 + 12_345 for rate in one.rates_e4)) for one in state.employees]
+    better = evolve(state, employees=tuple(faster))
     assert seen(better) != seen(state)
     assert spoken_of(better) == spoken_of(state)  # in answers about tasks there is nothing to see of skills anyway
-    hiding = evolve(state, config=HIDING["with clients"])
-    assert seen(evolve(better, config=hiding.config)) == seen(hiding)
-
-
-def faster(state: State) -> State:
-    """A state whose staff works more than half as fast again."""
-    staff = tuple(
-        evolve(one, rates_e4=tuple(rate * 8 // 5 + 12_345 for rate in one.rates_e4)) for one in state.employees
-    )
-    return evolve(state, employees=staff)
-
-
-def picture(state: State) -> Any:
-    """The pixels of a state."""
-    env = YCBenchEnv(state.config, render_mode="rgb_array")
-    env.set_state(state)
-    return env.render()
+    hiding = HIDING["with clients"]
+    assert seen(evolve(better, config=hiding)) == seen(evolve(state, config=hiding))
 
 
 def spoken_of(state: State) -> tuple[Any, ...]:
@@ -230,7 +214,8 @@ MULTIPLIER: Final = 554_433_221
 VALUES: Final = re.compile("918273645546|776655443|776655[.,]443|554433221|554433[.,]221")
 
 
-def long_run() -> list[tuple[State, str]]:
+@pytest.fixture(scope="module")
+def said() -> list[tuple[State, str]]:
     """What 300 turns of a world with unmistakable hidden values say, each with the state after it."""
     env: Any = ScratchpadMemory(YCBenchEnv(CONFIG, render_mode="ansi"))
     base: YCBenchEnv = env.unwrapped
@@ -246,23 +231,17 @@ def long_run() -> list[tuple[State, str]]:
         turn: object = questions(base.get_state()) if number % 20 == 0 else sample_turn(base.get_state(), rng)
         observation, _, terminated, truncated, info = env.step(turn)
         del info["run_seed"]
-        picture = env.render()
-        said.append((base.get_state(), f"{_plain(observation)}\n{json.dumps(info)}\n{picture}"))
+        said.append((base.get_state(), f"{_plain(observation)}\n{json.dumps(info)}\n{env.render()}"))
         if terminated or truncated:
             break
     return said
-
-
-@pytest.fixture(scope="module")
-def said() -> list[tuple[State, str]]:
-    return long_run()
 
 
 def test_a_long_run_names_nothing_hidden(said: list[tuple[State, str]]) -> None:
     assert len(said) > 100
     assert len(said[-1][0].tasks) > 20
     for _, text in said:
-        assert WORDS.findall(text) == []
+        assert WORDS.findall(text) == VALUES.findall(text) == []
 
 
 def test_a_long_run_announces_no_forecast(said: list[tuple[State, str]]) -> None:
