@@ -172,7 +172,7 @@ def test_an_episode_of_hidden_skills_never_names_a_rate() -> None:
     env.reset(seed=5)
     rng = random.Random(5)
     finished = 0
-    for number in range(60):
+    for number in range(100):
         state = env.unwrapped.get_state()
         if state.end_reason is not None:
             break

@@ -29,7 +29,7 @@ from ycbench_env.types.command import (
     Resume,
 )
 from ycbench_env.types.event import Outcome, PayrollPaid
-from ycbench_env.types.state import MarketTask, State, Task
+from ycbench_env.types.state import State, Task
 from ycbench_env.units import date_of, iso_time
 from ycbench_env.vocabulary import DOMAINS
 
@@ -200,55 +200,41 @@ def _tasks(state: State, command: ListTasks) -> JsonObject:
 
 def _inspected(state: State, task_id: str) -> JsonObject:
     index = state.task_index(task_id)
-    if index is not None:
+    if index is None:
+        slot = state.market_slot(task_id)
+        if slot is None:  # the transition refuses unknown ids before this
+            return {"error": f"no task {shown(task_id)}"}
+        task, offer = None, state.market[slot]
+        work = [(domain, units * 10_000, 0) for domain, units in offer.requirements]
+    else:
         task = state.tasks[index]
-        work = sorted(zip(task.offer.domains, task.required_e4, task.done_e4, strict=True))
-        return {
-            **_inspected_head(task.offer, task.status),
-            "accepted_at": iso_time(task.accepted_us),
-            "deadline": task.deadline,
-            "completed_at": None if task.completed_us is None else iso_time(task.completed_us),
-            "success": {"completed_success": True, "completed_fail": False}.get(task.status),
-            "progress_pct": percent(sum(task.done_e4), sum(task.required_e4)),
-            "requirements": [_requirement(*row) for row in work],
-            "assignments": _assignments(task),
-        }
-    slot = state.market_slot(task_id)
-    if slot is None:  # the transition refuses unknown ids before this
-        return {"error": f"no task {shown(task_id)}"}
-    offer = state.market[slot]
+        offer = task.offer
+        work = sorted(zip(offer.domains, task.required_e4, task.done_e4, strict=True))
     return {
-        **_inspected_head(offer, "market"),
-        "accepted_at": None,
-        "deadline": None,
-        "completed_at": None,
-        "success": None,
-        "progress_pct": 0.0,
-        "requirements": [_requirement(domain, units * 10_000, 0) for domain, units in offer.requirements],
-        "assignments": [],
-    }
-
-
-def _inspected_head(offer: MarketTask, status: str) -> JsonObject:
-    return {
-        "task_id": offer.task_id,
-        "title": offer.task_id,
-        "status": status,
+        "task_id": task_id,
+        "title": task_id,
+        "status": "market" if task is None else task.status,
         "client_name": offer.client_name,
         "required_prestige": offer.required_prestige,
         "required_trust": offer.required_trust,
         "reward_funds_cents": offer.reward_cents,
         "reward_prestige_delta": level(offer.prestige_delta_milli),
         "skill_boost_pct": offer.skill_boost_e4 / 10_000,
-    }
-
-
-def _requirement(domain: int, required_e4: int, done_e4: int) -> JsonObject:
-    return {
-        "domain": DOMAINS[domain],
-        "required_qty": required_e4 / 10_000,
-        "completed_qty": done_e4 / 10_000,
-        "remaining_qty": (required_e4 - done_e4) / 10_000,
+        "accepted_at": None if task is None else iso_time(task.accepted_us),
+        "deadline": None if task is None else task.deadline,
+        "completed_at": None if task is None or task.completed_us is None else iso_time(task.completed_us),
+        "success": None if task is None else {"completed_success": True, "completed_fail": False}.get(task.status),
+        "progress_pct": 0.0 if task is None else percent(sum(task.done_e4), sum(task.required_e4)),
+        "requirements": [
+            {
+                "domain": DOMAINS[domain],
+                "required_qty": required / 10_000,
+                "completed_qty": done / 10_000,
+                "remaining_qty": (required - done) / 10_000,
+            }
+            for domain, required, done in work
+        ],
+        "assignments": [] if task is None else _assignments(task),
     }
 
 

@@ -83,15 +83,9 @@ def tier_midpoint(min_cents: int, max_cents: int) -> int:
 
 
 def bumped_salary(salary_cents: int, basis_cents: int, bump_fraction: float, cap_cents: int) -> int:
-    """Return a salary after a success; a salary already above the cap stays.
+    """Return a salary after a success: a fraction of the basis more, up to the cap; one above the cap stays.
 
-    Args:
-        salary_cents: Salary before.
-        basis_cents: What the raise is a fraction of: the middle of the tier, or the salary itself.
-        bump_fraction: The fraction.
-        cap_cents: Salary up to which raises go.
-
-    Source: Y-5.5, K-2.3.
+    The basis is the middle of the tier or the salary itself. Source: Y-5.5, K-2.3.
     """
     return max(salary_cents, min(salary_cents + int(basis_cents * bump_fraction), cap_cents))
 

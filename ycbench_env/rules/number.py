@@ -23,13 +23,8 @@ NEVER = Ratio(1, 0)
 def round_double(value: float, scale: int) -> int:
     """Return ``value * scale`` rounded to an integer as if multiplied exactly, ties to even.
 
-    The same as ``"%.4f" % value`` for scale 10,000, without text, so that it can be compiled.
-
-    Args:
-        value: A finite double; ``abs(value) * scale`` below 2**52.
-        scale: A power of ten up to 10,000.
-
-    Source: Y-7.
+    The same as ``"%.4f" % value`` for scale 10,000, without text, so that it can be compiled. For finite doubles with
+    ``abs(value) * scale`` below 2**52, and powers of ten up to 10,000. Source: Y-7.
     """
     product = value * scale
     high = _SPLITTER * value
@@ -47,12 +42,7 @@ def round_double(value: float, scale: int) -> int:
 def stored(num: int, den: int, scale: int) -> int:
     """Return the exact value ``num / den`` as it is stored: in units of 1/scale, through its nearest double.
 
-    Args:
-        num: Numerator, any sign.
-        den: Denominator, positive.
-        scale: 10,000 for rates, quantities and boosts; 1,000 for prestige.
-
-    Source: Y-7.
+    The scale is 10,000 for rates, quantities and boosts, 1,000 for prestige. Source: Y-7.
     """
     return round_double(num / den, scale)
 
@@ -60,10 +50,7 @@ def stored(num: int, den: int, scale: int) -> int:
 def shortest_decimal(value: float) -> Ratio:
     """Return the decimal with the fewest places that reads as a double: what ``repr`` writes, as a quotient.
 
-    Args:
-        value: A positive finite double, 1e-12 or more.
-
-    Source: Y-7.
+    For finite doubles of 1e-12 or more. Source: Y-7.
     """
     num, den = value.as_integer_ratio()
     scale = 1

@@ -18,11 +18,7 @@ _CAP_ROUNDS: Final = 5
 def budget_rates(average: float, shares: Sequence[float]) -> tuple[float, ...]:
     """Return the rate in each domain, not rounded; a few may stay above 10, since the capping is not repeated for ever.
 
-    Args:
-        average: Average rate that is aimed at, above FLOOR_RATE.
-        shares: What each domain's part of the budget is in proportion to, not negative; all 0 for equal parts.
-
-    Source: K-1.2.
+    The average aimed at is above FLOOR_RATE; shares are not negative, all 0 stands for equal parts. Source: K-1.2.
     """
     budget = len(shares) * average - len(shares) * FLOOR_RATE
     total = _total(shares)

@@ -28,17 +28,7 @@ def prestige_after_loss(
 
 
 def prestige_after_decay(prestige_milli: int, rate_num: int, rate_den: int, elapsed_us: int, min_milli: int) -> int:
-    """Return prestige after time has passed, nights and weekends included.
-
-    Args:
-        prestige_milli: Prestige before.
-        rate_num: Numerator of the decay a day.
-        rate_den: Denominator of the decay a day.
-        elapsed_us: Time that passed, microseconds.
-        min_milli: Least prestige.
-
-    Source: Y-5.3 step 2.
-    """
+    """Return prestige after time, nights and weekends included; the rate is that of a day. Source: Y-5.3 step 2."""
     if rate_num == 0 or elapsed_us == 0:
         return prestige_milli
     den = rate_den * DAY_US

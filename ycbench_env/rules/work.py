@@ -25,15 +25,8 @@ def common_share(shares: Sequence[int]) -> int:
 def team_rate(rates_e4: Sequence[int], weights: Sequence[int], team_size: int) -> int:
     """Return a team's rate in one domain, in units of 1/(10,000 x common share) per hour.
 
-    Each member gives its base rate divided by the number of active tasks it is on; the largest ``team_size`` of these
-    count.
-
-    Args:
-        rates_e4: Base rate of each member.
-        weights: ``common_share(shares)`` divided by the number of active tasks of each member.
-        team_size: How many members count.
-
-    Source: Y-5.1.
+    Each member gives its base rate divided by the number of active tasks it is on, so its weight is ``common_share``
+    divided by that number; the largest ``team_size`` of these count. Source: Y-5.1.
     """
     parts = [rate * weight for rate, weight in zip(rates_e4, weights, strict=True)]
     if len(parts) > team_size:

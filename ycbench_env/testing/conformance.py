@@ -86,8 +86,7 @@ def _check_seeds(make_env: EnvFactory) -> None:
     require_equal(_base(env).state_hash(), kept, "state_hash after refused seeds")
     env.reset(seed=5)
     other.reset(seed=5)
-    drawn = [env.reset()[1]["run_seed"] for _ in range(4)]
-    again = [other.reset()[1]["run_seed"] for _ in range(4)]
+    drawn, again = ([one.reset()[1]["run_seed"] for _ in range(4)] for one in (env, other))
     require_equal(again, drawn, "run seeds of unseeded resets after reset(seed=5)")
     require(len(set(drawn)) > 1, "unseeded resets repeat one world for ever")
     env.close()
@@ -226,10 +225,8 @@ def _check_refusals(make_env: EnvFactory, seed: int) -> None:
         env.reset(seed=seed)  # so that no forced advance is due
         kept = _base(env).state_hash()
         results = env.step(turn)[4]["results"]
-        require(
-            results and not any(result["ok"] for result in results),
-            f"{turn!r}: expected refusals, got {results!r}"[:500],
-        )
+        refused = results and not any(result["ok"] for result in results)
+        require(refused, f"{turn!r}: expected refusals, got {results!r}"[:500])
         require_equal(_base(env).state_hash(), kept, f"state_hash after the refusal of {turn!r}")
 
 
@@ -237,13 +234,11 @@ def _check_end(make_env: EnvFactory, seed: int) -> None:
     env = make_env()
     env.reset(seed=seed)
     rng = random.Random("to the end")  # noqa: S311 -- a simulation, not a secret
-    over = False
-    for _ in range(_MOST_TURNS):
-        _, _, terminated, truncated, _ = env.step(f"{sample_turn(_base(env).get_state(), rng)}\nsim resume")
-        over = terminated or truncated
-        if over:
-            break
-    require(over, f"seed {seed}: the episode did not end within {_MOST_TURNS} turns")
+    turns = 0
+    while _base(env).get_state().end_reason is None:
+        turns += 1
+        require(turns <= _MOST_TURNS, f"seed {seed}: the episode did not end within {_MOST_TURNS} turns")
+        env.step(f"{sample_turn(_base(env).get_state(), rng)}\nsim resume")
     for turn in ("sim resume", "company status\nmarket browse", "task accept --task-id Task-1", "--help", "", "dance"):
         check_after_end(env, turn)
     require_equal(env.reset(seed=seed), make_env().reset(seed=seed), "reset after an episode against a new instance")
@@ -271,7 +266,9 @@ REFUSED: Final = (
 )
 """Turns whose commands are refused in every world that has no such tasks."""
 
-_KINDS: Final = ("wait", "wait", "wait", "accept", "accept", "assign", "dispatch", "dispatch", "ask", "cancel", "odd")
+_KINDS: Final = (
+    *(*["wait"] * 9, *["accept"] * 6, *["assign"] * 3, *["dispatch"] * 6, *["ask"] * 3, *["odd"] * 3, "cancel"),
+)
 
 
 def sample_turn(state: State, rng: random.Random) -> str:
@@ -285,28 +282,25 @@ def sample_turn(state: State, rng: random.Random) -> str:
     return rng.choice(("\n", "; ", " && ")).join(commands)
 
 
-def sample_command(state: State, rng: random.Random) -> str:  # noqa: PLR0911 -- one for each kind
-    """Returns a command that fits a state; what needs a task falls back to another kind where there is none."""
-    kind = rng.choice(_KINDS)
-    planned = [task.task_id for task in state.tasks if task.status == "planned"]
-    active = [task.task_id for task in state.tasks if task.status == "active"]
-    if kind == "dispatch" and planned:
-        task_id = rng.choice(planned)
-        if any(task.team for task in state.tasks if task.task_id == task_id):
-            return f"task dispatch --task-id {task_id}"
-        return f"task assign --task-id {task_id} {_some_team(state, rng)}"
-    if kind == "assign" and planned + active:
-        return f"task assign --task-id {rng.choice(planned + active)} {_some_team(state, rng)}"
-    if kind == "cancel" and rng.random() < 0.3 and planned + active:  # noqa: PLR2004 -- seldom, or nothing gets done
-        return f"task cancel --task-id {rng.choice(planned + active)} --reason 'changed plan'"
-    if kind == "odd":
-        return rng.choice(REFUSED)
-    if kind == "ask":
-        return rng.choice((*QUERIES, *(f"task inspect --task-id {task_id}" for task_id in planned + active)))
-    if kind == "wait" and active:
-        return "sim resume"
-    reachable = _reachable(state)
-    return f"task accept --task-id {rng.choice(reachable)}" if reachable else "sim resume"
+def sample_command(state: State, rng: random.Random) -> str:
+    """Returns a command that fits a state; where there is no task for it, one that accepts another."""
+    held = [task for task in state.tasks if task.status in {"planned", "active"}]
+    team = _some_team(state, rng)
+    choices: dict[str, Sequence[str]] = {
+        "wait": ["sim resume"] if state.active_indices else [],
+        "accept": [],
+        "assign": [f"task assign --task-id {task.task_id} {team}" for task in held],
+        "dispatch": [
+            f"task {'dispatch' if task.team else 'assign'} --task-id {task.task_id} {'' if task.team else team}"
+            for task in held
+            if task.status == "planned"
+        ],
+        "cancel": [f"task cancel --task-id {task.task_id} --reason 'changed plan'" for task in held],
+        "ask": [*QUERIES, *(f"task inspect --task-id {task.task_id}" for task in held)],
+        "odd": REFUSED,
+    }
+    accepts = [f"task accept --task-id {task_id}" for task_id in _reachable(state)]
+    return rng.choice(choices[rng.choice(_KINDS)] or accepts or ["sim resume"])
 
 
 def sample_contract(state: State, rng: random.Random) -> str:
