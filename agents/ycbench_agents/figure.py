@@ -22,10 +22,10 @@ from ycbench_env.text import printable
 
 try:
     import matplotlib as mpl
-    from cycler import cycler
     from matplotlib.axes import Axes
     from matplotlib.dates import ConciseDateFormatter, MonthLocator
     from matplotlib.figure import Figure
+    from matplotlib.rcsetup import cycler
     from matplotlib.typing import RcKeyType
 except ImportError as error:
     _MISSING = f"figures need matplotlib ({error}): pip install '.[cli]' in the folder of this project"
