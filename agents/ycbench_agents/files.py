@@ -1,7 +1,8 @@
 """How this library reads and writes every file: bounded, strict JSON, typed by cattrs, written whole or not at all.
 
 ``read_file`` and ``writing`` open what the operator names, which may be a link or a pipe. ``read_record`` and
-``write_record`` are for folders that may come from anybody: a regular file inside that folder and nothing else.
+``write_record`` are for folders that may come from anybody: a regular file inside that folder and nothing else. All of
+them raise a FileError where the system refuses, and reading does where a file is larger than its bound.
 """
 
 from __future__ import annotations
@@ -51,22 +52,13 @@ def _named(path: Path | str, verb: str) -> Generator[None]:
 
 
 def read_file(path: Path | str, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file that the operator names; links, pipes and devices are followed.
-
-    Raises:
-        FileError: It cannot be read, or is larger than ``most`` bytes.
-    """
+    """Return the content of a file that the operator names; links, pipes and devices are followed."""
     with _named(path, "read"), Path(path).open("rb") as file:
         return _bounded(file, path, most)
 
 
 def open_record(path: Path) -> int:
-    """Return a descriptor of a regular file for reading; a symbolic link, a pipe or a device is refused.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        FileError: It is no regular file, or cannot be opened.
-    """
+    """Return a descriptor of a regular file for reading; FileNotFoundError where there is none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
@@ -82,12 +74,7 @@ def open_record(path: Path) -> int:
 
 
 def read_record(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the content of a file of a folder that may come from anybody: a regular file of bounded size.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        FileError: It is no regular file, cannot be read, or is larger than ``most`` bytes.
-    """
+    """Return the content of a regular file; FileNotFoundError where there is none."""
     with os.fdopen(open_record(path), "rb") as file:
         return _bounded(file, path, most)
 
@@ -104,25 +91,15 @@ def _bounded(file: IO[bytes], path: Path | str, most: int) -> bytes:
 
 
 def to_json(value: object, *, indent: int | None = None, sort_keys: bool = False) -> str:
-    """Return strict JSON text in ASCII, compact unless indented.
-
-    Raises:
-        TypeError: JSON has no such value.
-        ValueError: It holds a NaN or an infinity.
-    """
+    """Return strict JSON text in ASCII; TypeError or ValueError for a value that JSON does not have, like NaN."""
     separators = (",", ":") if indent is None else None
     return json.dumps(value, allow_nan=False, separators=separators, indent=indent, sort_keys=sort_keys)
 
 
 def parse_json(data: str | bytes, place: Path | str) -> Json:
-    """Return the value of a JSON text (bytes in UTF-8); a byte order mark before it is ignored.
+    """Return the value of a strict JSON text (bytes in UTF-8); a byte order mark before it is ignored.
 
-    Args:
-        data: The text.
-        place: File (and line) for error messages.
-
-    Raises:
-        FileError: It is not strict JSON: a syntax error, NaN, not UTF-8, nested too deep, or a number too long.
+    FileError names the place: a syntax error, NaN, not UTF-8, nested too deep, or a number too long.
     """
 
     def refuse(name: str) -> NoReturn:
@@ -144,17 +121,8 @@ def structure(value: object, kind: type[_T], place: Path | str) -> _T:
     """Return an attrs object (or list, dict, union of them) built from JSON values, with every type checked.
 
     Values are never coerced: ``"7"`` and ``true`` are no whole numbers; a whole number is a valid float. Unknown keys
-    and missing keys are errors; keys with a default may be missing. A class with ``from_json_values`` and
-    ``to_json_values`` reads and writes itself.
-
-    Args:
-        value: JSON values.
-        kind: The type to build.
-        place: File for error messages.
-
-    Raises:
-        FileError: A key is missing, unknown or of another type; the message names each.
-        MissingExtraError: cattrs is not installed.
+    and missing keys are a FileError that names place and keys; keys with a default may be missing. A class with
+    ``from_json_values`` and ``to_json_values`` reads and writes itself.
     """
     converter = _converter()
     import cattrs  # noqa: PLC0415 -- of an extra
@@ -174,11 +142,7 @@ def structure(value: object, kind: type[_T], place: Path | str) -> _T:
 
 
 def from_json(data: str | bytes, kind: type[_T], place: Path | str) -> _T:
-    """Return ``structure(parse_json(data))``.
-
-    Raises:
-        FileError: It is not strict JSON, or a key is missing, unknown or of another type.
-    """
+    """Return ``structure(parse_json(data))``."""
     return structure(parse_json(data, place), kind, place)
 
 
@@ -242,21 +206,13 @@ def _texts(value: Any, _: object) -> str | list[str]:  # noqa: ANN401 -- what JS
 
 
 def write_file(path: Path | str, data: str | bytes) -> None:
-    r"""Write a file whole, see ``writing``; text is written in UTF-8 with ``\n``.
-
-    Raises:
-        FileError: The system refuses; the message names the file and the reason.
-    """
+    r"""Write a file whole, see ``writing``; text is written in UTF-8 with ``\n``."""
     with writing(path) as file:
         file.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
 
 
 def write_record(path: Path, data: str | bytes) -> None:
-    """Write a file of a folder that may come from anybody, whole; a link, a pipe or a device there is refused.
-
-    Raises:
-        FileError: It is no regular file, or the system refuses.
-    """
+    """Write a file of a folder that may come from anybody, whole; a link, a pipe or a device there is refused."""
     if _is_special(path):
         msg = f"{path}: is not a regular file; remove it, or choose another folder"
         raise FileError(msg)
@@ -274,9 +230,6 @@ def writing(path: Path | str) -> Generator[IO[bytes]]:
 
     ``-`` is standard output. What exists and is no regular file (a device, a pipe, a symbolic link) is opened and
     written; it is never replaced. Missing folders are made.
-
-    Raises:
-        FileError: The system refuses; the message names the file and the reason.
     """
     if str(path) == "-":
         sys.stdout.flush()
@@ -307,11 +260,7 @@ def writing(path: Path | str) -> Generator[IO[bytes]]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the file system can do that.
-
-    Raises:
-        OSError: The system refuses for another reason than that it has no such call.
-    """
+    """Wait until the names in a folder are on the disk, where the file system can do that."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)

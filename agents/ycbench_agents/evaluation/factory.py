@@ -48,7 +48,7 @@ def model_player(
     base_url: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Player:
-    """Return who plays a policy that asks a language model.
+    """Return who plays a policy that asks a language model; SuiteError if something in it cannot be used.
 
     Args:
         policy: Row of the suite.
@@ -56,10 +56,6 @@ def model_player(
         model: Name of the model where the row has none.
         base_url: Address of its server, likewise; None for OPENAI_BASE_URL, or OpenAI's.
         headers: HTTP headers; only their names are recorded.
-
-    Raises:
-        SuiteError: It names no model, or something in it cannot be used.
-        MissingExtraError: The package ``openai`` is not installed.
     """
     from ycbench_agents.llm.client import ModelError, api_key  # noqa: PLC0415 -- slow to import
     from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
@@ -88,16 +84,7 @@ def model_player(
 
 
 def build_policy(identity: RunIdentity, headers: Mapping[str, str] | None = None) -> Policy:
-    """Return a new policy for a run.
-
-    Args:
-        identity: The run.
-        headers: HTTP headers of a language model's server.
-
-    Raises:
-        PolicyError: There is no such policy, or it refuses a parameter.
-        FileError: Settings of a model cannot be used.
-    """
+    """Return a new policy for a run; PolicyError or FileError if there is no such policy or settings."""
     if identity.policy != LLM:
         return make_policy(identity.policy, **parameters_of(identity))
     from ycbench_agents.llm.policy import LLMPolicy, recorded_settings  # noqa: PLC0415 -- slow to import
@@ -138,10 +125,7 @@ def _foreign(identity: RunIdentity, trusted: Trusted) -> list[str]:
 def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> None:
     """Refuse to run code, to open files and to send keys that only a record names.
 
-    OpenAI's own server gets its usual key, and a server on this machine any.
-
-    Raises:
-        PolicyError: Something has to be repeated; the message has the options to write.
+    OpenAI's own server gets its usual key, and a server on this machine any. PolicyError names the options to write.
     """
     if foreign := _foreign(identity, trusted):
         msg = (
@@ -168,11 +152,7 @@ def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> Non
 
 
 def replaying_policy(run: Run, trusted: Trusted) -> Policy | None:
-    """Return a policy that recalls what a run recorded; None where its code would have to be trusted.
-
-    Raises:
-        PolicyError: It cannot be made again.
-    """
+    """Return a policy that recalls what a run recorded; None where its code would have to be trusted."""
     if _foreign(run.identity, trusted):
         return None
     try:

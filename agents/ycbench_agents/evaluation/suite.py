@@ -289,16 +289,12 @@ def load_suite(
     load: Callable[[str | Path], Config] = _load_without_variables,
     environ: Mapping[str, str] = os.environ,
 ) -> Suite:
-    """Return the suite in a TOML file.
+    """Return the suite in a TOML file; SuiteError if it is not valid, ConfigError if a configuration is not.
 
     Args:
         path: The file.
         load: Returns the configuration of a preset's name, or of a file's path.
         environ: Environment variables, where secret seeds stand.
-
-    Raises:
-        SuiteError: It cannot be read or is not valid; the message names file, key and value.
-        ConfigError: A configuration cannot be used.
     """
     path = Path(path)
     try:
@@ -320,16 +316,7 @@ def suite_of(
 ) -> Suite:
     """Return the suite that the keys and values of a suite's file describe; ``presets`` may hold configurations too.
 
-    Args:
-        values: Keys and values.
-        folder: Where relative paths start.
-        place: File for error messages.
-        load: As for ``load_suite``.
-        environ: Likewise.
-
-    Raises:
-        SuiteError: It is not valid.
-        ConfigError: A configuration cannot be used.
+    Relative paths start at the folder, errors begin with the place; all else is as for ``load_suite``.
     """
     plain = cast("dict[str, Any]", _plain(values))
     given = plain.get("presets")
@@ -347,18 +334,9 @@ def suite_of(
     try:
         _check(_NAME.fullmatch(table.name), "name", table.name, "a name like my-suite, since it names a folder")
         seeds, secret_seeds, held_out = _seeds(table.seeds, environ)
-        return Suite(
-            name=table.name,
-            description=table.description,
-            policies=tuple(row.policy(folder) for row in table.policies),
-            presets=tuple(presets),
-            seeds=seeds,
-            held_out=held_out,
-            repeats=table.repeats,
-            limits=table.limits,
-            concurrency=table.concurrency,
-            secret_seeds=secret_seeds,
-        )
+        policies = tuple(row.policy(folder) for row in table.policies)
+        how_often = (table.repeats, table.limits, table.concurrency)
+        return Suite(table.name, table.description, policies, tuple(presets), seeds, held_out, *how_often, secret_seeds)
     except ValueError as error:
         msg = f"{place}: {error}"
         raise SuiteError(msg) from None
@@ -394,14 +372,7 @@ def _seeds(value: object, environ: Mapping[str, str]) -> tuple[tuple[str, ...], 
 
 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
-    """Return the seeds that numbers and ranges name, in order.
-
-    Args:
-        texts: Like ``1``, ``1-20`` or ``1,2,3``.
-
-    Raises:
-        ValueError: There is none, one stands there twice, or a text is neither number nor range.
-    """
+    """Return the seeds that texts like ``1``, ``1-20`` or ``1,2,3`` name, in order; ValueError if they name none."""
     seeds: list[int] = []
     msg = "at least one seed, like 1 2 3 or 1-3"
     for text in (part.strip() for each in texts for part in each.split(",")):

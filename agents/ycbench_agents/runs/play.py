@@ -53,12 +53,7 @@ _Wait: TypeAlias = Callable[[Coroutine[Any, Any, object]], object]
 
 
 class Driver:
-    """A run's environment, turn by turn from its reset: what playing, resuming, replaying and measuring share.
-
-    Raises:
-        RunError: The run's configuration cannot be used.
-        SeedError: Its seed is no non-negative integer.
-    """
+    """A run's environment, turn by turn from its reset: what playing, resuming, replaying and measuring share."""
 
     def __init__(self, run: Run) -> None:
         self.world = YCBenchEnv(run.config())
@@ -133,7 +128,6 @@ def play_run(  # noqa: PLR0913 -- one an aspect of playing
         RunMismatchError: The folder holds another run, or its turns turn out differently now.
         RunError: The record is damaged, or the system refuses to write it.
         TurnError: The policy's turn is neither a text nor a sequence of texts.
-        MissingExtraError: The extra that brings filelock is not installed.
 
     Warns:
         RunWarning: The last line was not written to its end, or turns are lost; they are played again.

@@ -55,12 +55,7 @@ class RunError(Exception):
 
 
 class RunMismatchError(RunError):
-    """A folder holds another run than the one to play, or files of another version.
-
-    Args:
-        message: What cannot be done, with its place.
-        differences: What differs, one text each.
-    """
+    """A folder holds another run than the one to play, or files of another version; ``differences`` names each."""
 
     def __init__(self, message: str, differences: Sequence[str] = ()) -> None:
         super().__init__("\n  ".join((message, *differences)))
@@ -123,18 +118,14 @@ class RunIdentity:
         """Return the identity of a run that this version plays.
 
         Args:
-            config: Anything that ``load_config`` takes.
+            config: Anything that ``load_config`` takes; it may raise a ConfigError.
             seed: Run seed, a non-negative integer.
             name: Name of the policy.
             policy: The policy; its ``public_settings`` and ``model`` are recorded where it has them.
             settings: Its public settings, where the policy has none of its own.
             model: Name of its model, likewise.
-            max_turns: Turns after which the run is cut off.
+            max_turns: Turns after which the run is cut off; a RunError if it is no positive number.
             scratchpad: Whether the environment has a scratchpad.
-
-        Raises:
-            ConfigError: The configuration cannot be used.
-            RunError: The settings are no JSON values, or ``max_turns`` is no positive number.
         """
         loaded = load_config(config)
         public = plain_json(getattr(policy, "public_settings", {}) if settings is None else settings, "settings")
@@ -278,11 +269,7 @@ class Run:
         return self.outcome.status == "finished"
 
     def config(self) -> Config:
-        """Return the configuration.
-
-        Raises:
-            RunError: This version cannot read it, or it is not the one that its digest names.
-        """
+        """Return the configuration; RunError if this version cannot read it, or it was changed."""
         return recorded_config(self.identity.config, self.identity.config_digest, f"{self.folder / RUN_FILE}: config")
 
     def turns(self) -> Iterator[TurnRecord]:
@@ -328,13 +315,7 @@ def version() -> str:
 
 
 def read_object(path: Path, formats: Sequence[int], advice: str, most: int = MOST_BYTES) -> JsonObject:
-    """Return the object in a JSON file of a record, whose ``format`` must be one of those given.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        FileError: It cannot be read, or is not JSON.
-        RunMismatchError: Its format is another; the message holds the advice.
-    """
+    """Return the object in a JSON file of a record; RunMismatchError with advice if its ``format`` is another."""
     values = parse_json(read_record(path, most), path)
     found = values.get("format") if isinstance(values, dict) else None
     if not isinstance(values, dict) or found not in formats:
@@ -361,11 +342,7 @@ def recorded_config(values: JsonObject, digest: str, place: object) -> Config:
 
 
 def read_run(folder: Path | str) -> Run:
-    """Return the run in a folder, finished or not.
-
-    Raises:
-        RunError: There is none, or run.json is damaged or of an unknown format.
-    """
+    """Return the run in a folder, finished or not; RunError if there is none, or a damaged one."""
     run = find_run(folder)
     if run is None:
         msg = f"{folder}: there is no {RUN_FILE}; expected the folder of a run"
@@ -374,11 +351,7 @@ def read_run(folder: Path | str) -> Run:
 
 
 def find_run(folder: Path | str) -> Run | None:
-    """Return the run in a folder, None where there is no run.json.
-
-    Raises:
-        RunError: run.json is damaged or of an unknown format.
-    """
+    """Return the run in a folder, None where there is no run.json; RunError if it is damaged."""
     path = Path(folder, RUN_FILE)
     with contextlib.suppress(FileNotFoundError), run_errors():
         values = read_object(path, (FORMAT, 1), "play the run again in another folder", _MOST_RUN_BYTES)
@@ -442,9 +415,6 @@ def same_run(first: Run, second: Run) -> list[str]:
     """Return how two runs differ, one line each, at most 20; [] for equal runs.
 
     Times, transport, the origin (versions of Python and openai, git) and a configuration's name do not count.
-
-    Raises:
-        RunError: A record is damaged.
     """
 
     def differences() -> Iterator[str]:

@@ -91,10 +91,10 @@ class CannotBeMade(Fine):
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small() -> dict[str, Any]:
-    """Return the keys and values of a suite."""
-    return {**SMALL}
+    """Return the keys and values of a suite, which no test changes."""
+    return SMALL
 
 
 @pytest.fixture

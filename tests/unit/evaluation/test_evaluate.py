@@ -82,9 +82,16 @@ def results(folder: Path) -> bytes:
     return (folder / "results.json").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def kept(small: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an evaluation that is played once and never changed."""
+    return play_suite(small, tmp_path_factory.mktemp("kept") / "e", workers=2).folder
+
+
 @pytest.fixture
-def played(small: dict[str, Any], tmp_path: Path) -> Evaluation:
-    return play_suite(small, tmp_path / "played", workers=2)
+def played(kept: Path, tmp_path: Path) -> Evaluation:
+    """Return a copy of it to change."""
+    return read_evaluation(shutil.copytree(kept, tmp_path / "played"))
 
 
 # ---------------------------------------------------------------- equal results
@@ -109,39 +116,30 @@ def test_the_same_call_plays_nothing_again(played: Evaluation, small: dict[str, 
     assert {path: path.read_bytes() for path in played.folder.rglob("*.json*")} == before
 
 
-@pytest.mark.parametrize("damage", ["unlink", "cut", "garbage", "metrics", "folder"])
-def test_a_damaged_episode_is_played_again_to_equal_results(
-    played: Evaluation, small: dict[str, Any], damage: str
-) -> None:
+def test_damaged_episodes_are_played_again_to_equal_results(played: Evaluation, small: dict[str, Any]) -> None:
     before = results(played.folder)
-    folder = next(played.folder.glob("run-greedy-default-seed1-*"))
-    match damage:
-        case "unlink":
-            (folder / "run.json").unlink()
-            (folder / "turns.jsonl").unlink()
-        case "cut":
-            lines = (folder / "turns.jsonl").read_bytes().splitlines(keepends=True)
-            (folder / "turns.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:20])
-        case "garbage":
-            (folder / "run.json").write_text("no JSON")
-        case "metrics":
-            (folder / "metrics.json").unlink()
-        case _:
-            shutil.rmtree(folder)
+    no_files, cut, garbage, no_metrics = sorted(played.folder.glob("run-*"))
+    (no_files / "run.json").unlink()
+    (no_files / "turns.jsonl").unlink()
+    lines = (cut / "turns.jsonl").read_bytes().splitlines(keepends=True)
+    (cut / "turns.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    (garbage / "run.json").write_text("no JSON")
+    (no_metrics / "metrics.json").unlink()
     seen = Seen()
     play_suite(small, played.folder, progress=seen)
-    assert seen.begun == [(1, 3)]
+    assert seen.begun == [(4, 0)]
     assert results(played.folder) == before
 
 
 def test_a_part_of_the_policies_leaves_the_rest_missing(small: dict[str, Any], tmp_path: Path) -> None:
-    evaluation = play_suite(small, tmp_path / "e", policies=["idle"])
-    assert [episode.status for episode in evaluation.episodes] == ["missing"] * 2 + ["finished"] * 2
+    suite = {**small, "seeds": [1]}
+    evaluation = play_suite(suite, tmp_path / "e", policies=["idle"])
+    assert [episode.status for episode in evaluation.episodes] == ["missing", "finished"]
     assert not leaderboard(evaluation)[1].is_complete
     with pytest.raises(SuiteError, match="expected labels of the suite"):
-        play_suite(small, tmp_path / "e", policies=["nobody"])
+        play_suite(suite, tmp_path / "e", policies=["nobody"])
     with pytest.raises(SuiteError, match="expected labels of the suite"):
-        play_suite(small, tmp_path / "e", policies="idle")
+        play_suite(suite, tmp_path / "e", policies="idle")
 
 
 def test_repeats_and_equal_rows_have_runs_of_their_own(small: dict[str, Any], tmp_path: Path) -> None:
@@ -175,12 +173,11 @@ def test_an_episode_that_cannot_be_measured_has_failed_in_the_frame(played: Eval
 
 
 def by_run(_folder: Path, policies: list[str], seconds: int, *more: str) -> int:
-    words = ["run", "--policy", *policies, "--seeds", "1-2", "--timeout", str(seconds), "--json", *more]
-    return main(words)
+    return main(["run", "--policy", *policies, "--timeout", str(seconds), "--json", *more])
 
 
 def by_run_with_records(folder: Path, policies: list[str], seconds: int) -> int:
-    return by_run(folder, policies, seconds, "--records", str(folder / "out"))
+    return by_run(folder, policies, seconds, "--records", str(folder / f"out{seconds}"))
 
 
 def by_evaluate(folder: Path, policies: list[str], seconds: int) -> int:
@@ -188,41 +185,38 @@ def by_evaluate(folder: Path, policies: list[str], seconds: int) -> int:
     text = f"""
     name = "faults"
     presets = ["default"]
-    seeds = [1, 2]
+    seeds = [1]
     limits = {{ seconds = {seconds} }}
     policies = [{rows}]
     """
     (folder / "faults.toml").write_text(text)
-    return main(["evaluate", "faults.toml", "--out", str(folder / "out"), "--json"])
+    return main(["evaluate", "faults.toml", "--out", str(folder / f"out{seconds}"), "--json"])
 
 
 def by_play_suite(folder: Path, policies: list[str], seconds: int) -> int:
-    suite: dict[str, Any] = {"name": "faults", "presets": ["default"], "seeds": [1, 2], "limits": {"seconds": seconds}}
-    evaluation = play_suite({**suite, "policies": [{"name": policy} for policy in policies]}, folder / "out")
+    suite: dict[str, Any] = {"name": "faults", "presets": ["default"], "seeds": [1], "limits": {"seconds": seconds}}
+    evaluation = play_suite({**suite, "policies": [{"name": each} for each in policies]}, folder / f"out{seconds}")
     sys.stdout.write((evaluation.folder / "results.json").read_text())
     return int(any(episode.status == "failed" for episode in evaluation.episodes))
 
 
 @pytest.mark.parametrize("door", [by_run, by_run_with_records, by_evaluate, by_play_suite])
-@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_costs_its_own_episodes_and_is_named(
-    faulty: Path, capfd: pytest.CaptureFixture[str], door: Callable[[Path, list[str], int], int], fault: str
+    faulty: Path, capfd: pytest.CaptureFixture[str], door: Callable[[Path, list[str], int], int]
 ) -> None:
-    policy = f"faulty:{fault}"
+    episodes: dict[str, dict[str, Any]] = {}
+    rows: dict[str, dict[str, Any]] = {}
     # Only what hangs anyway has a limit that a slow machine could reach.
-    others, seconds = ([], 1) if fault == "Hangs" else (["faulty:Fine"], 600)
-    code = door(faulty, [*others, policy], seconds)
-    document = json.loads(capfd.readouterr().out)
-    assert code == 1
-    assert [episode["status"] for episode in document["episodes"]] == [*["finished"] * 2 * len(others), *["failed"] * 2]
-    assert all(FAULTS[fault] in episode["reason"] for episode in document["episodes"][-2:])
-    rows = {row["policy"]: row for row in document["leaderboard"]}
-    assert [rows[other]["finished"] for other in others] == [2] * len(others)
-    assert (rows[policy]["failed"], rows[policy]["score_cents"], rows[policy]["score_failed_as_zero_cents"]) == (
-        2,
-        None,
-        0,
-    )
+    for policies, seconds in ((["Fine", *(fault for fault in FAULTS if fault != "Hangs")], 600), (["Hangs"], 1)):
+        assert door(faulty, [f"faulty:{policy}" for policy in policies], seconds) == 1
+        document = json.loads(capfd.readouterr().out)
+        episodes |= {each["policy"].removeprefix("faulty:"): each for each in document["episodes"]}
+        rows |= {row["policy"].removeprefix("faulty:"): row for row in document["leaderboard"]}
+    assert episodes["Fine"]["status"] == "finished"
+    for fault, reason in FAULTS.items():
+        assert (episodes[fault]["status"], reason in episodes[fault]["reason"]) == ("failed", True)
+        row = rows[fault]
+        assert (row["failed"], row["score_cents"], row["score_failed_as_zero_cents"]) == (1, None, 0)
 
 
 def test_failed_episodes_are_tried_again(faulty: Path, small: dict[str, Any]) -> None:
@@ -244,7 +238,7 @@ def test_keys_of_the_environment_stand_in_no_failure(
     monkeypatch.setenv("SOME_API_KEY", "sk-0123456789abcdef")
     text = "raise RuntimeError(os.environ['SOME_API_KEY'])"
     (faulty / "faulty.py").write_text((faulty / "faulty.py").read_text().replace("return None", text))
-    evaluation = play_suite({**small, "policies": [{"name": "faulty:ReturnsNone"}]}, faulty / "e")
+    evaluation = play_suite({**small, "policies": [{"name": "faulty:ReturnsNone"}], "seeds": [1]}, faulty / "e")
     assert evaluation.episodes[0].reason == "RuntimeError: [SOME_API_KEY]"
     assert not any("sk-0123" in path.read_text() for path in (faulty / "e").rglob("*.json*"))
 
@@ -270,15 +264,16 @@ def test_a_slip_in_a_policy_is_refused_before_anything_is_played(
 
 def test_a_module_that_fails_when_imported_costs_its_episodes(faulty: Path, small: dict[str, Any]) -> None:
     (faulty / "broken.py").write_text("raise RuntimeError('not importable today')")
-    evaluation = play_suite({**small, "policies": [{"name": "broken:Any"}, {"name": "idle"}]}, faulty / "e")
-    assert [episode.status for episode in evaluation.episodes] == ["failed"] * 2 + ["finished"] * 2
+    suite = {**small, "policies": [{"name": "broken:Any"}, {"name": "idle"}], "seeds": [1]}
+    evaluation = play_suite(suite, faulty / "e")
+    assert [episode.status for episode in evaluation.episodes] == ["failed", "finished"]
     assert "not importable today" in str(evaluation.episodes[0].reason)
     assert "broken" not in sys.modules
 
 
 def test_a_mixture_with_a_class_of_ones_own_plays(faulty: Path, small: dict[str, Any]) -> None:
     row = {"name": "mixture", "parameters": {"policy": "faulty:Fine", "other": "idle", "epsilon": 0.5}}
-    assert play_suite({**small, "policies": [row]}, faulty / "e").episodes[0].status == "finished"
+    assert play_suite({**small, "policies": [row], "seeds": [1]}, faulty / "e").episodes[0].status == "finished"
 
 
 def test_processes_that_a_policy_begins_end_with_its_episode(faulty: Path, small: dict[str, Any]) -> None:
@@ -302,11 +297,13 @@ class Spawns:
 
 
 def test_a_spawned_process_plays_as_a_forked_one(
-    played: Evaluation, small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Evaluation, small: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = results(played.folder)
+    shutil.rmtree(next(played.folder.glob("run-idle-default-seed1-*")))
     monkeypatch.setattr(workers_module, "_METHOD", "spawn")
-    play_suite(small, tmp_path / "other", workers=2)
-    assert results(tmp_path / "other") == results(played.folder)
+    play_suite(small, played.folder)
+    assert results(played.folder) == before
 
 
 # ---------------------------------------------------------------- from anywhere
@@ -318,7 +315,7 @@ def _evaluate_in_a_pool(arguments: tuple[dict[str, Any], Path]) -> str:
 
 def test_a_daemonic_process_may_play_a_suite(small: dict[str, Any], tmp_path: Path) -> None:
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.map(_evaluate_in_a_pool, [(small, tmp_path / "e")]) == ["finished"]
+        assert pool.map(_evaluate_in_a_pool, [({**small, "seeds": [1]}, tmp_path / "e")]) == ["finished"]
 
 
 def test_a_removed_working_directory_is_named(
@@ -356,18 +353,19 @@ def test_two_do_not_play_into_one_folder(small: dict[str, Any], tmp_path: Path) 
 
 
 def test_ctrl_c_keeps_what_is_finished(faulty: Path, small: dict[str, Any]) -> None:
-    suite = {**small, "policies": [{"name": "idle"}, {"name": "faulty:Hangs"}], "limits": {"seconds": 60}}
+    policies = [{"name": "idle"}, {"name": "faulty:Hangs"}]
+    suite = {**small, "policies": policies, "seeds": [1], "limits": {"seconds": 60}}
 
     class Interrupting(Seen):
         def tick(self) -> None:
-            if len(self.ended) == 2:
+            if self.ended:
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        play_suite(suite, faulty / "e", workers=3, progress=Interrupting())
+        play_suite(suite, faulty / "e", workers=2, progress=Interrupting())
     there = read_evaluation(faulty / "e")
-    assert [episode.status for episode in there.episodes] == ["finished", "finished", "missing", "missing"]
-    assert json.loads(results(faulty / "e"))["missing"] == 2
+    assert [episode.status for episode in there.episodes] == ["finished", "missing"]
+    assert json.loads(results(faulty / "e"))["missing"] == 1
 
 
 # ---------------------------------------------------------------- files
@@ -378,12 +376,13 @@ def test_held_out_evaluations_name_their_seeds_in_everything_public(
 ) -> None:
     secret = "987654321987654321"  # noqa: S105 -- a seed
     monkeypatch.setenv("SECRETS", secret)
-    played = play_suite({**small, "seeds": {"variable": "SECRETS"}}, tmp_path / "e")
+    suite = {**small, "policies": [{"name": "idle"}], "seeds": {"variable": "SECRETS"}}
+    played = play_suite(suite, tmp_path / "e")
     public = [(tmp_path / "e" / name).read_text() for name in ("suite.json", "results.json")]
     assert not any(secret in text for text in (*public, played.frame().to_csv()))
     monkeypatch.delenv("SECRETS")
     again = read_evaluation(tmp_path / "e")
-    assert [str(episode.key) for episode in again.episodes] == ["greedy, default, seed h1", "idle, default, seed h1"]
+    assert [str(episode.key) for episode in again.episodes] == ["idle, default, seed h1"]
     assert {episode.status for episode in again.episodes} == {"finished"}
     (tmp_path / "e" / "seeds.json").unlink()
     with pytest.raises(SuiteError, match="play its TOML file"):
@@ -398,25 +397,23 @@ def test_files_of_an_older_version_are_refused_with_its_name(played: Evaluation,
             call()
 
 
-def test_a_damaged_suite_json_is_begun_anew_with_a_warning(played: Evaluation, small: dict[str, Any]) -> None:
-    path = played.folder / "suite.json"
-    path.write_text("no JSON")
-    with pytest.raises(RunError, match="not valid JSON"):
+@pytest.mark.parametrize(("name", "message"), [("suite.json", "not valid JSON"), ("failures.json", "expected a list")])
+def test_damaged_files_are_begun_anew_with_a_warning(
+    played: Evaluation, small: dict[str, Any], name: str, message: str
+) -> None:
+    before = results(played.folder)
+    (played.folder / name).write_text("no JSON" if name == "suite.json" else '{"format": 2, "failures": 7}')
+    with pytest.raises(RunError, match=message):
         read_evaluation(played.folder)
     with pytest.warns(RunWarning, match="begun anew"):
         play_suite(small, played.folder)
-    path.unlink()
-    with pytest.raises(RunError, match="expected the folder of an evaluation"):
-        read_evaluation(played.folder)
-
-
-def test_damaged_failures_are_begun_anew_with_a_warning(played: Evaluation, small: dict[str, Any]) -> None:
-    (played.folder / "failures.json").write_text('{"format": 2, "failures": 7}')
-    with pytest.raises(RunError, match="expected a list"):
-        read_evaluation(played.folder)
-    with pytest.warns(RunWarning, match="begun anew"):
-        play_suite(small, played.folder)
+    assert results(played.folder) == before
     assert not (played.folder / "failures.json").exists()
+
+
+def test_a_folder_without_an_evaluation_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="expected the folder of an evaluation"):
+        read_evaluation(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["suite.json", "results.json", "failures.json"])
@@ -438,6 +435,27 @@ def test_a_run_behind_a_link_is_none_of_the_evaluation(played: Evaluation) -> No
 
 
 # ---------------------------------------------------------------- killed
+
+
+class Killing(Seen):
+    """Kills its own process when an episode is finished and another one has begun to play."""
+
+    def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
+        super().turn(key, turn)
+        if self.ended:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_evaluation_goes_on_to_equal_results(kept: Path, small: dict[str, Any], tmp_path: Path) -> None:
+    arguments = {"workers": 1, "progress": Killing()}
+    process = multiprocessing.get_context("fork").Process(None, play_suite, None, (small, tmp_path / "e"), arguments)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    seen = Seen()
+    play_suite(small, tmp_path / "e", progress=seen)
+    assert 1 <= seen.begun[0][0] <= 3
+    assert results(tmp_path / "e") == results(kept)
 
 
 @pytest.mark.slow
