@@ -10,6 +10,7 @@ thousands of copies. So the classes here are frozen with ``slots=False``, ``evol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar, cast
@@ -314,8 +315,7 @@ class LedgerEntry:
 TASKS_A_SLOT: Final = 1000
 """Ids and streams that belong to a slot's replacements (Y-2.5)."""
 
-_ID_PREFIX: Final = "Task-"
-_MAX_ID_DIGITS: Final = 12
+_NUMBER: Final = re.compile("Task-([0-9]{1,12})")
 
 
 @attrs.frozen(slots=False)
@@ -524,9 +524,8 @@ class State(Evolving):
 
     def slot_of(self, task_id: str) -> int | None:
         """Return the slot of a task that is listed, or accepted and not replaced yet; None when it has none."""
-        digits = task_id[len(_ID_PREFIX) :].partition("-")[0]
-        if digits.isascii() and digits.isdigit() and len(digits) <= _MAX_ID_DIGITS:
-            number = int(digits)  # where the generator puts such a task; looking there first spares the search
+        if found := _NUMBER.match(task_id):
+            number = int(found[1])  # where the generator puts such a task; looking there first spares the search
             for slot in (number - 1, number // TASKS_A_SLOT):
                 if 0 <= slot < len(self.market) and self.market[slot].task_id == task_id:
                     return slot
