@@ -324,16 +324,11 @@ LATER: dict[str, tuple[Any, Any]] = {
 }
 
 
-def test_a_later_setting_is_neutral_by_default_and_stands_in_the_dictionary() -> None:
-    later = {field.name: known.neutral for field in attrs.fields(WorldConfig) if (known := setting_of(field))}
-    assert {name: value for name, value in later.items() if value is not ...} == {
-        name: neutral for name, (neutral, _) in LATER.items()
-    }
-    assert {name: getattr(DEFAULT.world, name) for name in LATER} == {name: pair[0] for name, pair in LATER.items()}
-    assert set(LATER) <= set(DEFAULT.to_dict()["world"])
-
-
-def test_a_later_setting_changes_the_digest_wherever_it_is_set() -> None:
+def test_a_later_setting_is_neutral_by_default_and_changes_the_digest_wherever_it_is_set() -> None:
+    known = {field.name: setting_of(field) for field in attrs.fields(WorldConfig)}
+    later = {name: each.neutral for name, each in known.items() if each is not None and each.neutral is not ...}
+    assert later == {name: neutral for name, (neutral, _) in LATER.items()}
+    assert later == {name: getattr(DEFAULT.world, name) for name in LATER}
     for name, (_, value) in LATER.items():
         config = load_config({"world": {name: value}}, environ={})
         assert config.to_dict()["world"][name] == value
