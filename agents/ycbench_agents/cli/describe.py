@@ -39,9 +39,9 @@ def describe(  # noqa: PLR0913 -- one argument an option
     env = YCBenchEnv(load_one(preset, config, settings))
     env.reset(seed=read_seed(seed))
     asked = ["company status", "employee list", f"market browse --limit {limit}"]
-    if has_clients := "client list" in env.action_space.verbs:
-        asked.append("client list")
-    status, staff, market, *clients = _answers(env.clone(), *asked)  # of a clone, since even asking takes a turn
+    asked += ["client list"] if "client list" in env.action_space.verbs else []
+    status, staff, market, *lists = _answers(env.clone(), *asked)  # of a clone, since even asking takes a turn
+    clients = lists[0]["clients"] if lists else []
     people, tasks, runway = staff["employees"], market["tasks"], status["risk"]["months_runway"]
     payroll, left = dollars(status["monthly_payroll_cents"]), "endless" if runway is None else f"{runway} months"
     lines = (
@@ -58,18 +58,17 @@ def describe(  # noqa: PLR0913 -- one argument an option
         row += [f"{person['skill_rates'][domain]:.2f}" for domain in shown]
     title = f"Staff ({len(people)}), {'skills in work an hour' if shows_rates else 'skills hidden'}"
     parts.append(_table(title, ["employee", "tier", ">salary", *_headings(shown)], rows))
-    if has_clients := has_clients and bool(clients[0]["clients"]):
+    if clients:
         rows = [
-            [row["name"], row["tier"], f"{row['trust_level']:.3f}", ", ".join(row["specialties"])]
-            for row in clients[0]["clients"]
+            [row["name"], row["tier"], f"{row['trust_level']:.3f}", ", ".join(row["specialties"])] for row in clients
         ]
         parts.append(_table(f"Clients ({len(rows)})", ["client", "tier", ">trust", "specialties"], rows))
     rows = [["task", "client", ">reward", ">prestige", ">trust", "work"]]
     for row in tasks:
         work = ", ".join(f"{need['domain']} {need['required_qty']:,.0f}" for need in row["requirements"])
-        reward, client = dollars(row["reward_funds_cents"]), row.get("client_name")
-        rows.append([row["task_id"], client, reward, row["required_prestige"], row.get("required_trust"), work])
-    if not has_clients:
+        reward, owner = dollars(row["reward_funds_cents"]), row.get("client_name")
+        rows.append([row["task_id"], owner, reward, row["required_prestige"], row.get("required_trust"), work])
+    if not clients:
         rows = [[*row[:1], *row[2:4], *row[5:]] for row in rows]
     title = f"Market (the best-paid {len(tasks)} of {market['total']} on offer now)"
     parts.append(_table(title, rows[0], rows[1:]))
