@@ -14,7 +14,7 @@ Source: docs/commands.md; answers (the table of commands and options).
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import attrs
 
@@ -112,16 +112,26 @@ def _parse_texts(texts: Sequence[str], grammar: Grammar) -> tuple[ParsedCommand,
         if not text.isascii():
             text = _SURROGATES.sub("\ufffd", text)
         if _PLAIN.fullmatch(text):  # nearly always; the reader would find the same words
-            commands = [_RawCommand(line.strip(" "), line.split()) for line in text.splitlines() if line.strip(" ")]
-            left -= sum([len(raw.words) + 1 for raw in commands])
+            commands: list[_RawCommand] = [
+                (line.strip(" "), words, False, None) for line in text.splitlines() if (words := line.split())
+            ]
+            left -= sum([len(words) + 1 for _, words, _, _ in commands])
         else:
             reader = _Reader(text, left)
             commands = reader.read()
             left = reader.left
         if left < 0:
             return _refuse_turn(f"got more than {MAX_WORDS:,} words and commands; expected a few commands")
-        for raw in commands:
-            parsed.append(_understand(raw, grammar, hint=len(parsed) < _MAX_HINTS))
+        for said, words, chained, error in commands:
+            command = None
+            if error is None:
+                try:
+                    command = _command(words, grammar, hint=len(parsed) < _MAX_HINTS)
+                except RefusedError as refused:
+                    error = str(refused)  # noqa: PLW2901 -- the answer to this command
+            if error is not None and len(error) > MAX_ERROR_LENGTH:
+                error = error[: MAX_ERROR_LENGTH - 1] + "\u2026"  # noqa: PLW2901
+            parsed.append(ParsedCommand(said, command, error, chained))
     return tuple(parsed)
 
 
@@ -223,13 +233,8 @@ class _Option(str):
     __slots__ = ()
 
 
-class _RawCommand(NamedTuple):
-    """One command: as written, its words, whether it follows ``&&``, and why it cannot be read."""
-
-    text: str
-    words: Sequence[str]
-    chained: bool = False
-    error: str | None = None
+_RawCommand: TypeAlias = tuple[str, Sequence[str], bool, str | None]
+"""One command: as written, its words, whether it follows ``&&``, and why it cannot be read."""
 
 
 class _RefusedTextError(Exception):
@@ -282,16 +287,16 @@ class _Reader:
                 self._finish_command()
         except _RefusedTextError:
             if self.left >= 0:
-                self.commands[:] = [_RawCommand(self._text.strip(_EDGE), (), error=_FENCE)]
+                self.commands[:] = [(self._text.strip(_EDGE), (), False, _FENCE)]
             return self.commands
         if self._chained:
             self._add("&&", _NOTHING_AFTER)
         if self._tick is not None:  # all commands from the open backtick on are refused as one
             opened = self.commands[self._tick :]
-            error = next((command.error for command in opened if command.error), _OPEN_TICK)
+            error = next((error for *_, error in opened if error), _OPEN_TICK)
             text = self._text[self._tick_at : self._end].strip(_EDGE)
-            chained = bool(opened) and opened[0].chained
-            self.commands[self._tick :] = [_RawCommand(text, (), chained, error)]
+            chained = bool(opened) and opened[0][2]
+            self.commands[self._tick :] = [(text, (), chained, error)]
         return self.commands
 
     def _sees(self, pattern: re.Pattern[str], *, step: bool = False) -> bool:
@@ -311,7 +316,7 @@ class _Reader:
 
     def _add(self, text: str, error: str | None) -> None:
         self.left -= 1
-        self.commands.append(_RawCommand(text, self._words, self._chained, error))
+        self.commands.append((text, self._words, self._chained, error))
         self._chained = False
         self._words = []
 
@@ -484,18 +489,6 @@ class _Reader:
 _ONE_VALUE: Final = re.compile(r"(?!--)[A-Za-z0-9_./-]{1,40}")  # needs no quotes to be read as one value
 _MAX_COMPARED: Final = 40  # longer than any name; comparing takes time
 _TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-
-
-def _understand(raw: _RawCommand, grammar: Grammar, *, hint: bool) -> ParsedCommand:
-    error = raw.error
-    if error is None:
-        try:
-            return ParsedCommand(raw.text, _command(raw.words, grammar, hint=hint), None, raw.chained)
-        except RefusedError as refused:
-            error = str(refused)
-    if len(error) > MAX_ERROR_LENGTH:
-        error = error[: MAX_ERROR_LENGTH - 1] + "\u2026"
-    return ParsedCommand(raw.text, None, error, raw.chained)
 
 
 def _command(words: Sequence[str], grammar: Grammar, *, hint: bool) -> Command:

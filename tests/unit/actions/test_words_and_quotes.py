@@ -140,7 +140,7 @@ def test_a_line_that_shlex_reads_means_what_it_means_there(pieces: list[str]) ->
         return
     (parsed,) = parse_turn("x " + line)  # no command of these words; what they are is seen in the reader
     assert parsed.error is not None
-    assert list(_Reader("x " + line, 100).read()[0].words) == ["x", *words]
+    assert list(_Reader("x " + line, 100).read()[0][1]) == ["x", *words]
 
 
 def test_text_behind_a_closed_typographic_quote_is_refused() -> None:
