@@ -7,7 +7,6 @@ import gc
 import json
 import logging
 import socket
-import time
 import traceback
 
 import openai._base_client
@@ -134,19 +133,6 @@ def test_an_attempt_is_bounded_in_wall_time_however_slowly_bytes_come(fault: Fau
     assert completion.reply.content == "Ready."
 
 
-def test_a_late_reply_is_not_taken_for_the_answer_to_the_next_attempt() -> None:
-    asked: list[int] = []
-
-    def late(_: object) -> ScriptedReply:
-        asked.append(1)
-        number = len(asked)
-        time.sleep(0.6 if number == 1 else 0.0)
-        return ScriptedReply(f"reply {number}")
-
-    with LoopbackServer(late) as server:
-        assert completed(client(server, timeout_s=0.3)).reply.content == "reply 2"
-
-
 def test_the_deadline_bounds_all_attempts_and_waits() -> None:
     with LoopbackServer(ready, always(Fault(stall_s=60))) as server:
         error = refused(client(server, timeout_s=0.2, max_retries=1000, deadline_s=0.7))
@@ -196,22 +182,7 @@ def test_a_request_beyond_the_context_differs_from_other_refusals(fault: Fault |
     assert len(server.requests) == 1
 
 
-def test_a_server_that_is_busy_with_contexts_is_only_busy() -> None:
-    with LoopbackServer(ready, {1: error_fault(503, message="context length exceeded by another")}) as server:
-        assert completed(client(server)).transport.attempts == 2
-
-
 # ---- event loops, copies
-
-
-def test_cancellation_passes_through_at_once() -> None:
-    async def cancelled(chat: OpenAIChat) -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(chat.complete(REQUEST), 0.3)
-
-    with LoopbackServer(ready, always(Fault(stall_s=60))) as server:
-        asyncio.run(cancelled(client(server)))
-    assert len(server.requests) == 1
 
 
 def test_one_client_serves_several_loops_and_episodes_and_leaves_no_connection_open() -> None:

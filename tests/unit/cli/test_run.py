@@ -205,12 +205,3 @@ def test_a_plan_for_another_episode_is_warned_about(capsys: pytest.CaptureFixtur
     err = capsys.readouterr().err
     assert "is a plan for another configuration than default" in err
     assert "is a plan for seed 1, not for 2" in err
-
-
-def test_a_damaged_record_is_a_failed_row_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    run = recorded("greedy")
-    values = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps({**values, "outcome": {"status": "stopped"}}))
-    (run.folder / "turns.jsonl").write_text("no JSON}\n{}\n")
-    assert main(["resume", str(run.folder), "--quiet"]) == 0  # begun anew
-    assert "begun anew" in capsys.readouterr().err

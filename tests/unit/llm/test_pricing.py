@@ -106,10 +106,5 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_key(tmp_path: Path, text
     with pytest.raises(FileError) as error:
         load_prices(write(tmp_path, "p.toml", text))
     assert problem in str(error.value)
-
-
-def test_a_missing_file_and_one_that_is_not_utf8_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "latin.toml").write_bytes(b"# \xe4")
-    for path in (tmp_path / "none.toml", tmp_path / "latin.toml"):
-        with pytest.raises(FileError, match=path.name):
-            load_prices(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        load_prices(tmp_path / "none.toml")

@@ -22,43 +22,24 @@ from ycbench_env.testing.strategies import valid_configs
 GOLDEN: Final = Path(__file__).parent / "test_prompt_default.txt"
 CONFIG: Final = load_config("default", environ={})
 
-TOLD: Final[dict[str, Any]] = {
-    "sim.company_name": "Other Inc.",
-    "sim.start_date": "2026-03-02",
-    "sim.horizon_years": 3,
-    "loop.auto_advance_after_turns": 7,
-    "loop.max_turns": 321,
-    "world.workday_start_hour": 8,
-    "world.workday_end_hour": 17,
-    "world.num_employees": 5,
-    "world.initial_funds_cents": 12_345_678,
-    "world.max_open_tasks": 6,
-    "world.market_browse_default_limit": 33,
-    "world.salary_bump_pct": 0.07,
-    "world.salary_max_cents": 7_654_321,
-    "world.prestige_min": 0.5,
-    "world.prestige_max": 12.5,
-    "world.prestige_decay_per_day": 0.000025,
-    "world.penalty_fail_multiplier": 2.25,
-    "world.penalty_fail_funds_pct": 0.29,
-    "world.penalty_cancel_multiplier": 3.5,
-    "world.trust_max": 4.0,
-    "world.trust_build_rate": 3.0,
-    "world.trust_fragility": 0.7,
-    "world.trust_focus_pressure": 0.9,
-    "world.trust_work_reduction_max": 0.35,
-    "world.task_progress_milestones": [0.25, 0.5],
-    # The rules that an agent plays by, each under another one.
-    "world.num_clients": 0,  # that there are none; how many there are is found out, see below
-    "world.skill_rates_visible": False,
-    "world.prestige_gate": "highest",
-    "world.market_browse_scope": "all",
-    "world.assign_by_employee_id": True,
-    "world.resume_stops_at_payroll": False,
-    "world.resume_requires_active_task": False,
-    "world.salary_raise_basis": "current_salary",
+# fmt: off
+TOLD: Final[dict[str, dict[str, Any]]] = {
+    "sim": {"company_name": "Other Inc.", "start_date": "2026-03-02", "horizon_years": 3},
+    "loop": {"auto_advance_after_turns": 7, "max_turns": 321},
+    "world": {
+        "workday_start_hour": 8, "workday_end_hour": 17, "num_employees": 5, "initial_funds_cents": 12345678,
+        "max_open_tasks": 6, "market_browse_default_limit": 33, "salary_bump_pct": 0.07, "salary_max_cents": 7654321,
+        "prestige_min": 0.5, "prestige_max": 12.5, "prestige_decay_per_day": 2.5e-05,
+        "penalty_fail_multiplier": 2.25, "penalty_fail_funds_pct": 0.29, "penalty_cancel_multiplier": 3.5,
+        "trust_max": 4.0, "trust_build_rate": 3.0, "trust_fragility": 0.7, "trust_focus_pressure": 0.9,
+        "trust_work_reduction_max": 0.35, "task_progress_milestones": [0.25, 0.5], "num_clients": 0,
+        "skill_rates_visible": False, "prestige_gate": "highest", "market_browse_scope": "all",
+        "assign_by_employee_id": True, "resume_stops_at_payroll": False, "resume_requires_active_task": False,
+        "salary_raise_basis": "current_salary",
+    },
 }
-"""Settings that an agent is told, each with another value."""
+"""Settings that an agent is told, each with another value; of clients, that there are none."""
+# fmt: on
 
 
 def prompt(config: Config = CONFIG, **changes: Any) -> str:  # noqa: ANN401 -- arguments of many types
@@ -85,18 +66,18 @@ def test_the_default_prompt_is_the_golden_one_and_notes_follow_it_as_they_are() 
     assert with_notes("system", notes) == f"system\n\n## Your notes\n\n{notes}"
 
 
-@pytest.mark.parametrize("key", TOLD)
-def test_a_setting_that_is_told_changes_the_prompt(key: str) -> None:
-    assert prompt(with_settings({key: TOLD[key]})) != prompt()
+@pytest.mark.parametrize(
+    ("key", "value"), [(f"{table}.{name}", value) for table, told in TOLD.items() for name, value in told.items()]
+)
+def test_a_setting_that_is_told_changes_the_prompt(key: str, value: object) -> None:
+    assert prompt(with_settings({key: value})) != prompt()
 
 
 @given(valid_configs(small=False))
 @settings(max_examples=20)
 def test_no_other_setting_changes_the_prompt(drawn: Config) -> None:
-    tables: dict[str, dict[str, Any]] = {"sim": {}, "loop": {}, "world": {"initial_prestige_level": 3.5}}
-    for key in TOLD:
-        table, name = key.split(".")
-        tables[table][name] = getattr(getattr(CONFIG, table), name)
+    tables = {table: {name: getattr(getattr(CONFIG, table), name) for name in told} for table, told in TOLD.items()}
+    tables["world"]["initial_prestige_level"] = 3.5
     changes = {table: attrs.evolve(getattr(drawn, table), **values) for table, values in tables.items()}
     assert prompt(attrs.evolve(drawn, **changes)) == prompt()
 
