@@ -27,6 +27,15 @@ REASONING_FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_details"
 Mode: TypeAlias = Literal["tools", "text"]
 """Whether a model calls a tool, or writes commands as text."""
 
+AGENT_KEYS: Final = {
+    "keep_turns": "history_keep_rounds",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "timeout_s": "request_timeout_seconds",
+    "max_retries": "retry_max_attempts",
+}
+"""Keys of the configuration's table ``agent`` that give settings their defaults."""
+
 _LARGEST: Final = 2**63 - 1
 _LONGEST: Final = 1e9  # seconds
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -213,13 +222,8 @@ def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
     if values.get("model") is None:
         msg = "model: got nothing, expected the name of a model as its server knows it"
         raise LLMSettingsError(msg)
-    chosen: dict[str, Any] = {
-        "keep_turns": config.agent.history_keep_rounds,
-        "temperature": config.agent.temperature,
-        "top_p": config.agent.top_p,
-        "timeout_s": config.agent.request_timeout_seconds,
-        "max_retries": config.agent.retry_max_attempts - 1,
-    }
+    chosen: dict[str, Any] = {name: getattr(config.agent, key) for name, key in AGENT_KEYS.items()}
+    chosen["max_retries"] -= 1  # the key counts the first attempt
     for name, value in values.items():
         chosen[name] = None if value == "none" and fields[name].metadata["none"] else value
     return LLMSettings(**chosen)
