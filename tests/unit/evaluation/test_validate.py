@@ -340,7 +340,7 @@ def test_a_report_is_rendered_again_and_compared(reported: Bench, tmp_path: Path
     (bench.folder / "report.md").write_bytes(
         (bench.folder / "report.md").read_bytes().replace(b"6 finished", b"9 finished", 1)
     )
-    (bench.folder / "figures/default-funds.svg").write_bytes(b"<svg/>")
+    (bench.folder / "figures/default-funds-by-month.svg").write_bytes(b"<svg/>")
     check = bench.checks()["report"]
     assert (check.outcome, len(check.where), check.unchecked) == ("invalid", 1, 1)
     assert check.where[0].startswith("report.md: line ")
@@ -348,7 +348,7 @@ def test_a_report_is_rendered_again_and_compared(reported: Bench, tmp_path: Path
     check = bench.checks()["report"]
     assert (check.outcome, check.unchecked) == ("not checked", 1)
     assert check.where == (
-        "figures/default-funds.svg: its figures differ from those that this version of matplotlib draws",
+        "figures/default-funds-by-month.svg: its figures differ from those that this version of matplotlib draws",
     )
 
 
