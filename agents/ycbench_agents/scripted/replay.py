@@ -199,10 +199,6 @@ def read_turns(text: str) -> tuple[str, ...]:
         ValueError: What follows a backslash is no JSON text, or there are more turns, commands or characters than a
             list may hold; the message names the line or the most.
     """
-    if len(text) > MOST_CHARACTERS or text.count("\n") > MOST_COMMANDS + 2 * MOST_TURNS:
-        got = f"{len(text):,} characters in {text.count(chr(10)):,} lines"
-        msg = f"got {got}, expected at most {MOST_CHARACTERS:,} and {MOST_COMMANDS:,} commands"
-        raise ValueError(msg)
     turns: list[str] = []
     lines: list[str] = []
     empty: list[str] = []  # lines that belong to the turn if another line follows

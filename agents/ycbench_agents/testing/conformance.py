@@ -179,9 +179,7 @@ def check_policy(
     if (path := reached_environment(veteran.policy)) is not None:
         _fail(f"the policy holds an environment or a state ({path}); decide from observations alone")
     for played in episodes:
-        remedy = (
-            "turns depend on seed and observations alone: make random.Random(seed) in reset, sort sets, read no clock"
-        )
+        remedy = "turns depend on seed and observations alone: seed all draws in reset, sort sets, read no clock"
         _check_again(student(), played, "a fresh policy", remedy)
     for played in episodes:
         remedy = "reset(seed) must forget everything and seed all draws anew"
@@ -319,12 +317,7 @@ class Student:
                     error,
                 )
         before, after = cast("dict[str, Any]", observation), cast("dict[str, Any]", handed)
-        pairs: dict[str, tuple[Any, Any]] = {
-            key: (before.get(key), after.get(key)) for key in sorted({*before, *after})
-        }
-        edited = [
-            key for key, (one, other) in pairs.items() if type(one) is not type(other) or not np.array_equal(one, other)
-        ]
+        edited = [key for key in sorted({*before, *after}) if repr(before.get(key)) != repr(after.get(key))]
         if edited:
             _fail(
                 f"{place}: act edited the observation: {', '.join(edited)}; others keep the same one, so copy what you "

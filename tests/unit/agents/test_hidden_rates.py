@@ -35,6 +35,7 @@ def observe(estimate: RateEstimate, units: float, hours: float, *names: str, day
 
 def test_rate_of_one_alone_is_known_after_one_look() -> None:
     estimate = RateEstimate()
+    assert estimate.belief("A", "research").rate == 4.0  # to be asked before it has met anybody changes nothing
     estimate.meet("A", "junior")
     assert estimate.belief("A", "research").rate == 2.5
     assert estimate.belief("A", "research").deviation == 2.0

@@ -156,18 +156,22 @@ class _Filter:
         self._means: dict[_Rate, float] = {}
         self._covariances: dict[_Rate, dict[_Rate, float]] = {}
 
+    def _usual(self, rate: _Rate) -> tuple[float, float]:
+        """Return mean and variance of a rate of which nothing has been seen."""
+        mean, deviation = self._priors.get(rate[1], _UNKNOWN)
+        return mean, deviation * deviation
+
     def _add(self, rates: Iterable[_Rate]) -> None:
-        """Begin with what is usual for rates of which nothing has been seen."""
         for rate in rates:
             if rate not in self._means:
-                mean, deviation = self._priors.get(rate[1], _UNKNOWN)
-                self._means[rate], self._covariances[rate] = mean, {rate: deviation * deviation}
+                self._means[rate], variance = self._usual(rate)
+                self._covariances[rate] = {rate: variance}
 
     def sum(self, rates: Sequence[_Rate]) -> tuple[float, float]:
         """Return mean and variance of the sum of several rates."""
-        self._add(rates)
-        mean = sum([self._means[rate] for rate in rates])
-        return mean, sum([self._covariances[one].get(other, 0.0) for one in rates for other in rates])
+        means = [self._means.get(rate, self._usual(rate)[0]) for rate in rates]
+        rows = [self._covariances.get(rate, {rate: self._usual(rate)[1]}) for rate in rates]
+        return sum(means), sum([row.get(other, 0.0) for row in rows for other in rates])
 
     def scale(self, rates: Sequence[_Rate], factor: float) -> None:
         """Multiply rates by a known factor."""
