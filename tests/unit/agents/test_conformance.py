@@ -121,151 +121,119 @@ def test_refused_and_stopped_episodes_are_reported() -> None:
 # ---- each check fails for the policy that it is there for
 
 
-class Draws(Steady):
-    def act(self, observation: Any) -> Any:
-        return f"market browse --limit {1 + int(random.random() * 50)}"  # noqa: S311 -- what is wrong with it
-
-
-class DrawsFromNumpy(Steady):
-    def reset(self, seed: int) -> None:
-        np.random.seed(seed)  # noqa: NPY002 -- what is wrong with it
-
-
-class SetsAVariable(Steady):
-    def act(self, observation: Any) -> Any:
-        os.environ["A_POLICY_WAS_HERE"] = "yes"
-        return super().act(observation)
-
-
-class DrawsUnseeded(Steady):
-    def reset(self, seed: int) -> None:
-        self.rng = random.Random()  # noqa: S311 -- what is wrong with it
-
-    def act(self, observation: Any) -> Any:
-        return f"market browse --limit {self.rng.randint(1, 10**6)}"
-
-
-class NeverForgets(Steady):
-    def __init__(self) -> None:
-        self.count = 0
-
-    def act(self, observation: Any) -> Any:
-        self.count += 1
-        return f"market browse --limit {self.count}"
-
-
-class EditsAnArray(Steady):
-    def act(self, observation: Any) -> Any:
-        turn = super().act(observation)
-        observation["funds_cents"] += 1
-        return turn
-
-
-class ReplacesAnArray(Steady):
-    def act(self, observation: Any) -> Any:
-        turn = super().act(observation)
-        observation["turn"] = int(observation["turn"])
-        return turn
-
-
-class SaysNothing(Steady):
-    def act(self, observation: Any) -> Any:
-        return None
-
-
-class SaysANumber(Steady):
-    def act(self, observation: Any) -> Any:
-        return ["sim resume", 3]
-
-
 class Chats(Steady):
     def act(self, observation: Any) -> Any:
         return "I think I should browse the market"
 
 
-class RefusesASeed(Steady):
-    def reset(self, seed: int) -> None:
-        np.array(seed, np.int32)
+def faulty(name: str, **methods: Callable[..., Any]) -> Any:
+    """Return a policy that keeps the contract but for some methods."""
+    return type(name, (Steady,), methods)
 
 
-class NeedsStaff(Steady):
-    def act(self, observation: Any) -> Any:
-        return f"market browse --limit {12 // int(observation['employees'])}"
+def counts(policy: Any, _observation: Any) -> str:
+    policy.count = getattr(policy, "count", 0) + 1
+    return f"market browse --limit {policy.count}"
 
 
-class NeedsItsOwnAnswers(Steady):
-    def reset(self, seed: int) -> None:
-        self.expected = 0
-
-    def act(self, observation: Any) -> Any:
-        if len(json.loads(observation["results"])) != self.expected:
-            raise LookupError
-        self.expected = 1
-        return "market browse --limit 1"
+def edits(_policy: Any, observation: Any) -> str:
+    observation["funds_cents"] += 1
+    return ""
 
 
-class NeedsWholeAnswers(Steady):
-    def act(self, observation: Any) -> Any:
-        for result in json.loads(observation["results"]):
-            assert "cut" not in result["output"]
-        return super().act(observation)
+def needs_own_answers(policy: Any, observation: Any) -> str:
+    if len(json.loads(observation["results"])) != policy.expected:
+        raise LookupError
+    policy.expected = 1
+    return "market browse --limit 1"
 
 
-class NeedsTheFirstTurn(Steady):
-    def reset(self, seed: int) -> None:
-        self.began = False
-
-    def act(self, observation: Any) -> Any:
-        self.began = self.began or observation["turn"] == 1
-        assert self.began
-        return super().act(observation)
+def needs_whole_answers(_policy: Any, observation: Any) -> str:
+    assert all("cut" not in result["output"] for result in json.loads(observation["results"]))
+    return "market browse --limit 1"
 
 
-class CannotStandTheEnd(Steady):
-    def act(self, observation: Any) -> Any:
-        assert "The episode is over" not in observation["text"]
-        return super().act(observation)
+def needs_the_first_turn(policy: Any, observation: Any) -> str:
+    policy.began = observation["turn"] == 1 or vars(policy).get("began")
+    assert policy.began
+    return "market browse --limit 1"
 
 
-class HoldsAnEnvironment(Steady):
-    def __init__(self) -> None:
-        self.plans = {"worlds": [YCBenchEnv()]}
+def fails_after_the_end(_policy: Any, observation: Any) -> str:
+    assert "The episode is over" not in observation["text"]
+    return ""
 
 
-class HoldsAStateInAFunction(Steady):
-    def __init__(self) -> None:
-        env = YCBenchEnv()
-        env.reset(seed=1)
-        state = env.get_state()
-        self.look = lambda: state
+def holds_a_state(policy: Any) -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    state = env.get_state()
+    policy.look = lambda: state
 
 
 ONE: Final = Steady()
+NeverForgets: Final = faulty("NeverForgets", act=counts)
 FAULTY: Final[list[tuple[Any, str]]] = [
-    (Draws, r"seed 1, turn 1: act changed random, which .* a generator of the policy's own, made in reset"),
-    (DrawsFromNumpy, r"reset\(0\) changed numpy\.random"),
-    (SetsAVariable, r"act changed os\.environ"),
-    (DrawsUnseeded, r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations"),
     (
-        NeverForgets,
-        r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before it was .*limit 11'",
+        faulty("Draws", act=lambda *_: f"market browse --limit {1 + int(random.random() * 50)}"),  # noqa: S311 -- what is wrong
+        r"seed 1, turn 1: act changed random, which .* a generator of the policy's own, made in reset",
     ),
-    (EditsAnArray, r"act edited the observation: funds_cents; .*copy what you want"),
-    (ReplacesAnArray, r"act edited the observation: turn"),
-    (SaysNothing, r"seed 1, turn 1: policy SaysNothing: act returned NoneType, expected a text or a sequence of texts"),
-    (SaysANumber, r"act returned \w+ that holds int, expected a text"),
+    (
+        faulty("DrawsFromNumpy", reset=lambda _, seed: np.random.seed(seed)),  # noqa: NPY002 -- what is wrong
+        r"reset\(0\) changed numpy\.random",
+    ),
+    (
+        faulty("SetsAVariable", act=lambda *_: os.environ.update(A_POLICY_WAS_HERE="yes")),
+        r"act changed os\.environ",
+    ),
+    (
+        faulty("DrawsUnseeded", act=lambda *_: f"market browse --limit {random.Random().randint(1, 10**6)}"),  # noqa: S311 -- as above
+        r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations",
+    ),
+    (NeverForgets, r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before .*limit 11'"),
+    (faulty("Edits", act=edits), r"act edited the observation: funds_cents; .*copy what you want"),
+    (
+        faulty("Replaces", act=lambda _, seen: seen.update(turn=int(seen["turn"])) or ""),
+        r"act edited the observation: turn",
+    ),
+    (
+        faulty("SaysNothing", act=lambda *_: None),
+        r"seed 1, turn 1: policy SaysNothing: act returned NoneType, expected a text or a sequence of texts",
+    ),
+    (faulty("SaysANumber", act=lambda *_: ["sim resume", 3]), r"act returned \w+ that holds int, expected a text"),
     (Chats, r"'I think I should browse the market' is no command: .*docs/commands\.md"),
-    (RefusesASeed, r"reset\(1099511627776\) raised OverflowError.*any non-negative integer"),
-    (NeedsStaff, r"a world with no employees, turn 1: act raised ZeroDivisionError"),
-    (NeedsItsOwnAnswers, r"in the middle of an episode, after .*: act raised LookupError"),
-    (NeedsWholeAnswers, r"(among turns of others|in the middle of an episode).*: act raised (AssertionError|KeyError)"),
-    (NeedsTheFirstTurn, r"asked for the first time in the middle of an episode, after .*: act raised AssertionError"),
-    (CannotStandTheEnd, r"a world with no employees, turn 13: act raised AssertionError"),
     (
-        HoldsAnEnvironment,
-        r"holds an environment or a state \(HoldsAnEnvironment > .*dict > list > YCBenchEnv\); decide",
+        faulty("RefusesASeed", reset=lambda _, seed: np.array(seed, np.int32)),
+        r"reset\(1099511627776\) raised OverflowError.*any non-negative integer",
     ),
-    (HoldsAStateInAFunction, r"holds an environment or a state \(HoldsAStateInAFunction .*function > cell > State\)"),
+    (
+        faulty("NeedsStaff", act=lambda _, seen: f"market browse --limit {12 // int(seen['employees'])}"),
+        r"a world with no employees, turn 1: act raised ZeroDivisionError.*A policy must cope with",
+    ),
+    (
+        faulty("NeedsItsAnswers", reset=lambda policy, _: setattr(policy, "expected", 0), act=needs_own_answers),
+        r"in the middle of an episode, after .*: act raised LookupError",
+    ),
+    (
+        faulty("NeedsWholeAnswers", act=needs_whole_answers),
+        r"(among turns of others|in the middle of an episode).*: act raised (AssertionError|KeyError)",
+    ),
+    (
+        faulty("NeedsTheFirstTurn", reset=lambda policy, _: vars(policy).clear(), act=needs_the_first_turn),
+        r"asked for the first time in the middle of an episode, after .*: act raised AssertionError",
+    ),
+    (
+        faulty("CannotStandTheEnd", act=fails_after_the_end),
+        r"a world with no employees, turn 13: act raised AssertionError",
+    ),
+    (
+        faulty("HoldsAWorld", __init__=lambda policy: setattr(policy, "plans", {"worlds": [YCBenchEnv()]})),
+        r"holds an environment or a state \(HoldsAWorld > .*dict > list > YCBenchEnv\); decide",
+    ),
+    (
+        faulty("HoldsAState", __init__=holds_a_state),
+        r"holds an environment or a state \(HoldsAState .*function > cell > State\)",
+    ),
     (lambda: ONE, "make returned the same policy twice"),
     (lambda: 7, r"got a int, expected a policy: an object with reset\(seed\) and act\(observation\)"),
     (lambda: 1 // 0, "making the policy failed: ZeroDivisionError"),
@@ -367,20 +335,8 @@ class Thinks(Steady):
         return trace["said"]
 
 
-class ThinksOfSets(Thinks):
-    async def decide(self, observation: Any) -> Decision:
-        return Decision("task list", {"said": {"task list"}})  # pyright: ignore[reportArgumentType] -- wrong on purpose
-
-
-class RecallsNothing(Thinks):
-    def recall(self, observation: Any, trace: Any) -> Any:
-        return ""
-
-
-class RefusesToRecall(Thinks):
-    def recall(self, observation: Any, trace: Any) -> Any:
-        msg = "another history"
-        raise ValueError(msg)
+async def decides_by_sets(*_: Any) -> Decision:
+    return Decision("task list", {"said": {"task list"}})  # pyright: ignore[reportArgumentType] -- wrong on purpose
 
 
 class CannotBeAsked(Thinks):
@@ -398,16 +354,25 @@ def test_policy_that_recalls_its_decisions_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("methods", "message"),
     [
-        (ThinksOfSets, r"turn 1: what decide returned cannot be recalled: .*not JSON serializable; a trace is JSON"),
-        (RefusesToRecall, r"turn 1: what decide returned cannot be recalled: another history"),
-        (RecallsNothing, r"turn 1: recall says '', decide said 'market browse --limit 1'; keep the turn in the trace"),
+        (
+            {"decide": decides_by_sets},
+            r"turn 1: what decide returned cannot be recalled: .*not JSON serializable; a trace is JSON",
+        ),
+        (
+            {"recall": lambda *_: int("another history")},
+            r"turn 1: what decide returned cannot be recalled: invalid literal .*another history",
+        ),
+        (
+            {"recall": lambda *_: ""},
+            r"turn 1: recall says '', decide said 'market browse --limit 1'; keep the turn in the trace",
+        ),
     ],
 )
-def test_policy_that_recalls_something_else_is_found(make: Any, message: str) -> None:
+def test_policy_that_recalls_something_else_is_found(methods: dict[str, Any], message: str) -> None:
     with pytest.raises(PolicyConformanceError, match=message):
-        check_policy(make, seeds=(1,), max_turns=5)
+        check_policy(type("Forgets", (Thinks,), methods), seeds=(1,), max_turns=5)
 
 
 # ---- processes
