@@ -45,12 +45,11 @@ _GATE_MILLI: Final = 5_000  # up to which prestige opens more offers
 
 @attrs.frozen
 class Mark:
-    """Where a rollout stands before it decides: all that its future depends on, weights aside."""
+    """Where a rollout stands before it decides on a turn: all that its future depends on, weights aside."""
 
     state: State  # without its market and without closed tasks
     places: tuple[int, ...]  # how often each slot was accepted
     passed: int  # offers passed by so far
-    turns: int  # so far
     idle: int  # turns in a row in which the clock did not move
 
 
@@ -108,11 +107,11 @@ def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None
     """Return the course that weights lead to, from the start, or from mark number ``cut`` of ``base`` on."""
     if base is None:
         start = attrs.evolve(game.start, market=(), slot_accepts=())
-        mark = Mark(start, (0,) * len(game.start.market), passed=0, turns=0, idle=0)
+        mark = Mark(start, (0,) * len(game.start.market), passed=0, idle=0)
         rollout = _Rollout(game, weights, mark, seed)
     else:
         rollout = _Rollout(game, weights, base.marks[cut], seed)
-        rollout.turns, rollout.marks = list(base.turns[: base.marks[cut].turns]), list(base.marks[:cut])
+        rollout.turns, rollout.marks = list(base.turns[:cut]), list(base.marks[:cut])
     rollout.run()
     state = rollout.state
     solvent = state.terminal_reason != "bankruptcy"
@@ -184,7 +183,7 @@ class _Rollout:
         forced = self._loop.auto_advance_after_turns
         while self.state.terminal_reason is None and not 0 < (self._loop.max_turns or 0) <= len(self.turns):
             began_us = self.state.now_us
-            self.marks.append(Mark(self.state, tuple(self._places), self.passed, len(self.turns), self._idle))
+            self.marks.append(Mark(self.state, tuple(self._places), self.passed, self._idle))
             self._staff_up()
             if self.state.active_indices:
                 self._act(WAIT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from ycbench_agents import Policy, PolicyError, Trajectory, make_policy, rollout
 from ycbench_agents.scripted import answers
-from ycbench_agents.scripted.answers import MarketGate
 from ycbench_agents.scripted.canaries import AcceptAllPolicy, AdversaryChaserPolicy
 from ycbench_agents.scripted.conservative import ConservativePolicy
 from ycbench_agents.scripted.greedy import IdlePolicy
@@ -219,12 +217,6 @@ def test_idle_pays_payrolls_until_the_funds_are_gone() -> None:
     assert trajectory.turns == 6 * 5  # each payroll is a forced advance, after five turns
 
 
-def test_idle_survives_with_funds_for_eleven_payrolls() -> None:
-    config = load_config({"world": {"initial_funds_cents": 11 * 3_800_503}}, environ={})
-    trajectory = rollout(YCBenchEnv(config), IdlePolicy(), 1)
-    assert (trajectory.final_funds_cents, trajectory.terminal_reason) == (0, "horizon_end")
-
-
 # ---------------------------------------------------------------- canaries
 
 
@@ -253,14 +245,6 @@ def test_adversary_chaser_stays_with_the_client_whose_work_grows() -> None:
     assert len(accepted) > 1
     assert "Task-1" not in accepted
     assert commands(steps, "task dispatch") == accepted
-
-
-def test_adversary_chaser_forgets_its_clients() -> None:
-    chaser = AdversaryChaserPolicy()
-    market = [tiny_task(1, reward_cents=2_000_000), tiny_task(2, client=ADVERSARIAL, reward_cents=3_000_000)]
-    assert commands(played(chaser, tiny_state(market=market), 4), "task dispatch")[0] == "Task-2"
-    market[1] = tiny_task(2, client=ADVERSARIAL, reward_cents=500_000)
-    assert commands(played(chaser, tiny_state(market=market), 2), "task dispatch") == ["Task-1"]
 
 
 # ---------------------------------------------------------------- any world
@@ -305,20 +289,6 @@ def test_unlisted_staff_has_the_usual_names() -> None:
     assert len({tuple(member.rates.items()) for member in staff}) == 1
     assert [member.name for member in best_team((("research", 1.0),), staff)] == ["Emp_1", "Emp_2", "Emp_3", "Emp_4"]
     assert len(feasible(answers.offers(observation), staff)) == 50
-
-
-def test_offers_beyond_prestige_are_left_alone() -> None:
-    env = YCBenchEnv()
-    env.reset(seed=1)
-    observation, *_ = env.step("market browse --limit 3\ncompany status\nemployee list")
-    first, *others = [
-        offer.task_id for offer, _ in feasible(MarketGate().opened(observation), known_staff(observation))
-    ]
-    results = json.loads(observation["results"])
-    results[0]["output"]["tasks"][0]["required_prestige"] = 2
-    changed: Observation = {**observation, "results": json.dumps(results)}
-    assert [offer.task_id for offer, _ in feasible(MarketGate().opened(changed), known_staff(changed))] == others
-    assert first not in others
 
 
 @pytest.mark.parametrize("name", ["throughput", "prestige", "conservative", "adversary_chaser"])
