@@ -13,25 +13,15 @@ from ycbench_env import Info, Observation
 
 @attrs.frozen
 class Trajectory:
-    """An episode as it was played.
+    """An episode as it was played."""
 
-    Args:
-        seed: Run seed.
-        observations: What was seen: after reset and after each turn, so one more than actions.
-        actions: Turns in order.
-        rewards: Reward of each turn, in dollars.
-        infos: The infos that belong to the observations, so one more than actions.
-        terminated: Whether the world ended: bankruptcy or horizon.
-        truncated: Whether a turn limit ended the episode first.
-    """
-
-    seed: int
-    observations: tuple[Observation, ...]
+    seed: int  # of the run
+    observations: tuple[Observation, ...]  # after reset and after each turn, so one more than actions
     actions: tuple[Turn, ...]
-    rewards: tuple[float, ...]
-    infos: tuple[Info, ...]
-    terminated: bool
-    truncated: bool
+    rewards: tuple[float, ...]  # of each turn, in dollars
+    infos: tuple[Info, ...]  # those that belong to the observations
+    terminated: bool  # the world ended: bankruptcy or horizon
+    truncated: bool  # a turn limit ended the episode first
 
     @property
     def total_return(self) -> float:

@@ -214,12 +214,7 @@ def _hours(start: State) -> list[float]:
 
 
 def capacity_of(start: State, least_work: float) -> list[float]:
-    """Return the units that can be done at most from the start until each payroll, and until the horizon.
-
-    Args:
-        start: The first state of an episode.
-        least_work: Units that every success takes at least, positive.
-    """
+    """Return the units that can be done at most until each payroll, and until the horizon, given those of a success."""
     stages = _rate_stages(start)
     capacity: list[float] = []
     for counted in _hours(start):
@@ -311,12 +306,8 @@ class Programme:
 def _programme(rewards: list[int], works: list[float], once: int, capacity: list[float], least_raise: int) -> Programme:
     """Return the programme with a variable for each offer, or kind of replacement, and period between payrolls.
 
-    Args:
-        rewards: Reward of each.
-        works: Work of each.
-        once: How many of them, the first, are offers that pay once over all periods.
-        capacity: Work that can be done until the end of each period.
-        least_raise: What a success adds to every later payroll.
+    The first ``once`` of them are offers that pay once over all periods. Work that can be done until the end of each
+    period is its capacity; a success adds the least raise to every later payroll.
     """
     work, periods = np.array(works, dtype=np.float64), len(capacity)
     raises = least_raise * (periods - 1 - np.arange(periods))

@@ -10,7 +10,7 @@ Beside it stands what planner and bound share: the rules that both know, and wor
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import attrs
 
@@ -51,10 +51,7 @@ class Card:
 
 
 class Foresight:
-    """The offers of every slot in order, drawn when they are first asked for.
-
-    Args:
-        start: The first state of an episode.
+    """The offers of every slot in order, drawn from the first state of an episode when they are first asked for.
 
     Raises:
         ValueError: Replacements are numbered by the episode, so what a slot will list depends on all that is accepted.
@@ -105,16 +102,8 @@ class Foresight:
 
 
 def command_of(text: str) -> Command:
-    """Return the command that a text of this package means.
-
-    Raises:
-        ValueError: It means none; only a fault of this package could make that so.
-    """
-    command = parse_turn(text)[0].command
-    if command is None:
-        msg = f"planner: got {text!r}, expected a command of the grammar"
-        raise ValueError(msg)
-    return command
+    """Return the command that a text of this package means."""
+    return cast("Command", parse_turn(text)[0].command)
 
 
 # ---- the rules that planner and bound know
@@ -160,14 +149,7 @@ def inflation(world: WorldConfig, client: Client) -> float:
 
 
 def hours_between(calendar: Calendar, start_us: int, end_us: int, close_us: int | None = None) -> float:
-    """Return the hours of working days from one instant to a later one.
-
-    Args:
-        calendar: Calendar of the episode.
-        start_us: The first instant.
-        end_us: The second instant.
-        close_us: When a day ends, offset within it; None for the end of the workday.
-    """
+    """Return the hours of working days from one instant to a later one, until ``close_us`` or the workday's end."""
     close = calendar.close_us if close_us is None else close_us
     return (_us_before(calendar, end_us, close) - _us_before(calendar, start_us, close)) / HOUR_US
 

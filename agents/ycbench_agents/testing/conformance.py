@@ -267,15 +267,9 @@ def _check_among_others(make: Callable[[], Student], config: Config, seed: int) 
 
 
 class Student:
-    """A policy under examination.
+    """A policy under examination, in a world with a grammar; where anything is allowed, its commands may be invalid.
 
-    Args:
-        make: Makes it.
-        grammar: Commands of its world; the usual ones pass everywhere, since what a world lacks is found out by asking.
-        allow_invalid: Whether its commands may be outside every grammar.
-
-    Raises:
-        PolicyConformanceError: What is made is no policy; and, from its methods, the policy breaks the contract.
+    The usual commands pass everywhere, since what a world lacks is found out by asking.
     """
 
     def __init__(
@@ -428,29 +422,25 @@ def check_sees_only_observations(
         # As if time had just passed, so that none passes while questions are asked.
         state = attrs.evolve(env.get_state(), idle_turns=0)
         rng = random.Random(f"hidden fields {seed} {count}")  # noqa: S311 -- a simulation, not a secret
-        seen, said = _next_turn(make, played, env, state)
-        for _ in range(variants):
-            again, turn = _next_turn(make, played, env, with_other_hidden_fields(state, rng))
-            if str(again) == str(seen) and turn != said:
+        shown_first: str | None = None
+        said: Turn | None = None
+        for variant in range(variants + 1):  # the first is the true world
+            student = Student(make, env.action_space.grammar)
+            student.reset(policy_seed(seed), f"seed {seed}")
+            for number, observation in enumerate(played.observations, 1):
+                student.act(observation, f"seed {seed}, turn {number}")
+            env.set_state(with_other_hidden_fields(state, rng) if variant else state)
+            questions = [question for question in _QUESTIONS if question in env.action_space.verbs]
+            observation = env.step(questions)[0] if played.turns else observe(env.get_state())
+            turn = student.act(observation, f"seed {seed}, turn {len(played.turns) + 1}")
+            if not variant:
+                shown_first, said = str(observation), turn
+            elif str(observation) == shown_first and turn != said:
                 _fail(
                     f"seed {seed}, after {count} turns: {_cut(turn)} beside a world that differs in hidden figures "
                     f"only, {_cut(said)} beside the true one; what the policy was shown is the same, so it looks "
                     "elsewhere"
                 )
-
-
-def _next_turn(
-    make: Callable[[], Policy], played: Played, env: YCBenchEnv, state: State
-) -> tuple[Observation, Turn | None]:
-    """Return what is shown in a state, and what a policy says to it that has played the turns before."""
-    student, seed = Student(make, env.action_space.grammar), played.report.seed
-    student.reset(policy_seed(seed), f"seed {seed}")
-    for number, observation in enumerate(played.observations, 1):
-        student.act(observation, f"seed {seed}, turn {number}")
-    env.set_state(state)
-    questions = [question for question in _QUESTIONS if question in env.action_space.verbs]
-    observation = env.step(questions)[0] if played.turns else observe(state)
-    return observation, student.act(observation, f"seed {seed}, turn {len(played.turns) + 1}")
 
 
 def with_other_hidden_fields(state: State, rng: random.Random) -> State:

@@ -93,10 +93,7 @@ class RateEstimate:
     def see(self, now: dt.datetime, inspections: Iterable[Inspection], *, whole: bool) -> None:
         """Take in a look at all tasks that have been active since the look before.
 
-        Args:
-            now: When it was.
-            inspections: What it showed.
-            whole: Whether it is known that since the look before nothing but this policy's last turn happened.
+        It is whole if it is known that since that look nothing but this policy's last turn happened.
         """
         tasks = {task.task_id: task for task in inspections}
         if self._before is not None and whole:
@@ -423,13 +420,9 @@ class BlindPlay:
     def _best_plan(
         self, situation: Situation, offers: Iterable[Offer], likely: float, known: float | None = None
     ) -> _Plan | None:
-        """Return the best task and team; None when none can be done in time.
+        """Return the best task and team, likely enough to succeed; None when there is none.
 
-        Args:
-            situation: What is known.
-            offers: Tasks to choose from.
-            likely: Chance of success that it must have at least.
-            known: Business hours until the deadline, None where they are to be guessed.
+        The business hours until the deadline are guessed where they are not known.
         """
         everybody = tuple(sorted(member.name for member in situation.staff))
         if not everybody:

@@ -190,9 +190,7 @@ class ExpertPolicy:
     def decide(self, situation: Situation, aside: Sequence[str] = ()) -> str:
         """Return the next turn: settle doubts, probe clients, or put everybody to work and let time pass.
 
-        Args:
-            situation: What is known.
-            aside: Commands of another policy's, given when everybody is at work, before time passes.
+        Commands of another policy, aside, are given when everybody is at work, before time passes.
         """
         if situation.hidden:
             return "\n".join((*self._blind.decide(situation), *aside, self.look()))

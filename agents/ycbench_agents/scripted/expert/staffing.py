@@ -348,12 +348,8 @@ def staff_jobs(
 ) -> Iterator[Job]:
     """Yield tasks with teams for those who are free: the best pair, then the best of what is left, and so on.
 
-    Args:
-        candidates: Tasks to choose from.
-        people: Those who are free, and those who may join them soon.
-        valuation: What tasks are worth.
-        room: How many offers may be accepted, None for no limit.
-        sizes: How many may work together.
+    Besides those who are free, ``people`` holds those who may join them soon. ``room`` is how many offers may be
+    accepted, None for no limit; ``sizes`` how many may work together.
     """
     pool, left = list(people), list(candidates)
     while any(each.wait == 0 for each in pool):
@@ -376,12 +372,6 @@ def best_job(
     """Return the task and team of the highest score; None when nobody can do any in time.
 
     Candidates are tried in the order of a bound on their scores, so that most need not be looked at.
-
-    Args:
-        candidates: Tasks to choose from.
-        people: People to choose from.
-        valuation: What tasks are worth.
-        sizes: How many may work together, if there are as many.
     """
     if not people:
         return None
