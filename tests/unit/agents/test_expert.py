@@ -7,7 +7,6 @@ from collections import Counter
 from functools import cache
 from typing import Any, Final
 
-import gymnasium
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,15 +28,13 @@ SEVERAL_DOMAINS: Final = {
 
 
 @cache
-def played(preset: str, seed: int) -> tuple[Trajectory, YCBenchEnv]:
-    env = gymnasium.make("YCBench-v0", config=preset)
-    trajectory = rollout(env, ExpertPolicy(), seed)
-    assert isinstance(env.unwrapped, YCBenchEnv)
-    return trajectory, env.unwrapped
+def played(preset: str, seed: int) -> tuple[Trajectory, State]:
+    env = YCBenchEnv(preset)
+    return rollout(env, ExpertPolicy(), seed), env.get_state()
 
 
-def play(world: dict[str, Any], seed: int = 1) -> Trajectory:
-    return rollout(gymnasium.make("YCBench-v0", config={"world": world}), ExpertPolicy(), seed)
+def play(world: dict[str, Any]) -> Trajectory:
+    return rollout(YCBenchEnv({"world": world}), ExpertPolicy(), 1)
 
 
 def answered(trajectory: Trajectory, verb: str) -> list[dict[str, Any]]:
@@ -60,9 +57,9 @@ def test_expert_earns_what_a_strong_player_earns(preset: str, least_cents: int) 
 
 
 def test_hardly_a_task_fails_and_no_command_is_refused() -> None:
-    trajectory, world = played("reference", 2)
+    trajectory, state = played("reference", 2)
     assert trajectory.final_funds_cents == 430_507_893
-    assert [task for task in world.get_state().tasks if task.status == "active"] == []  # nor one after the horizon
+    assert [task for task in state.tasks if task.status == "active"] == []  # nor one after the horizon
     outcomes = Counter(event["success"] for event in completions(trajectory))
     assert outcomes[True] > 200
     assert outcomes[False] <= 0.02 * outcomes[True]
@@ -70,17 +67,16 @@ def test_hardly_a_task_fails_and_no_command_is_refused() -> None:
 
 
 def test_expert_works_on_all_but_its_probes() -> None:
-    trajectory, world = played("reference", 2)
+    trajectory, state = played("reference", 2)
     accepted = Counter(answer["task_id"] for answer in answered(trajectory, "task accept"))
     begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}
-    idle = [task for task in world.get_state().tasks if task.task_id in accepted.keys() - begun]
+    idle = [task for task in state.tasks if task.task_id in accepted.keys() - begun]
     assert max(Counter(task.offer.client_name for task in idle).values()) == 1
     assert len(accepted) == len(begun) + len(idle)
 
 
 def test_nobody_works_for_an_adversary() -> None:
-    trajectory, world = played("reference", 2)
-    state = world.get_state()
+    trajectory, state = played("reference", 2)
     adversaries = {client.name for client in state.clients if client.loyalty_milli < -300}
     assert adversaries
     begun = {answer["task_id"] for answer in answered(trajectory, "task dispatch")}
