@@ -36,6 +36,7 @@ MULTI = {
     "world": {
         "num_employees": 11,
         "num_clients": 9,
+        "num_market_tasks": 60,
         "task_progress_milestones": [0.25, 0.5, 0.75],
         "prestige_decay_per_day": 0.004,
         "trust_gated_reward_boost": 0.15,
@@ -257,7 +258,7 @@ def small_worlds() -> Iterator[tuple[str, Config]]:
         "one employee": {"num_employees": 1},
         "empty market": {"num_market_tasks": 0, "initial_prestige_level": 1.0},
         "no time": {"workday_start_hour": 23, "workday_end_hour": 24},
-        "one open task": {"max_open_tasks": 1},
+        "one open task": {"max_open_tasks": 1, "num_market_tasks": 60},
     }
     for name, world in worlds.items():
         yield name, load_config({"world": world}, environ={})

@@ -143,6 +143,23 @@ def test_expert_stays_solvent_in_other_worlds(world: dict[str, Any], least_cents
     assert trajectory.final_funds_cents > least_cents
 
 
+@pytest.mark.parametrize(("team", "given_up"), [("Emp_1", True), ("Emp_1,Emp_2,Emp_4,Emp_6,Emp_7,Emp_8", False)])
+def test_task_of_somebody_else_is_inspected_and_given_up_if_hopeless(team: str, *, given_up: bool) -> None:
+    env = YCBenchEnv()
+    env.reset(seed=1)
+    listed = [task for task in env.get_state().market if task.required_prestige == 1]
+    task_id = max(listed, key=lambda task: max(task.quantities)).task_id
+    start = f"task accept --task-id {task_id}\ntask assign --task-id {task_id} --employees {team}"
+    observation = env.step(f"{start}\ntask dispatch --task-id {task_id}")[0]
+    policy = ExpertPolicy()
+    turns: list[str] = []
+    for _ in range(4):
+        turns.append(policy.act(observation))
+        observation = env.step(turns[-1])[0]
+    assert f"task inspect --task-id {task_id}" in turns[1]
+    assert (f"task cancel --task-id {task_id}" in turns[2]) is given_up
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "nuisance", ["task assign --task-id {} --employees Emp_1,Emp_2", "market browse --limit 2", ""]

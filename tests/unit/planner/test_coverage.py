@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ycbench_agents.planner import PlanError, plan, upper_bound
+from ycbench_agents.planner import Foresight, PlanError, plan, upper_bound
 from ycbench_agents.planner.bound import BoundError
 from ycbench_agents.planner.foresight import uncovered
-from ycbench_env import load_config
+from ycbench_env import initial_state, load_config
 
 
 @pytest.mark.parametrize("preset", ["default", "reference", "honest"])
@@ -50,6 +50,8 @@ def test_classic_presets_are_refused_with_all_reasons() -> None:
         upper_bound(config, 1)
     with pytest.raises(BoundError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
         upper_bound(load_config("default", overrides={"world": {"skill_rate_max": "none"}}, environ={}), 1)
+    with pytest.raises(ValueError, match="replacement_numbering = episode"):
+        Foresight(initial_state(load_config("published-bot", environ={}), 1))
     with pytest.raises(PlanError, match=r"planner: .*deadline_basis = sum.*world.deadline_basis=largest"):
         plan(config, 1, budget_rollouts=1)
 
