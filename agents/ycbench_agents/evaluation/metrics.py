@@ -502,15 +502,14 @@ class _MetricsFile:
 
 
 def store_metrics(run: Run) -> RunMetrics:
-    """Measure a run, write metrics.json beside its record and return the metrics; valid ones that are there are kept.
+    """Return the metrics in the folder of a run; where there are none, measure it and write them.
 
     Raises:
         MetricsError: A turn turns out otherwise than recorded.
         RunError: The record is damaged.
         FileError: The file cannot be written.
     """
-    there = read_metrics(run.folder)
-    if there is not None:
+    if (there := read_metrics(run.folder)) is not None:
         return there
     stamp = _stamp(run.folder)
     metrics = measure_run(run)

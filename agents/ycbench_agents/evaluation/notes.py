@@ -199,29 +199,22 @@ def _pieces(sentence: str, clients: tuple[str, ...]) -> list[_Piece]:
     joint, begin = "list", 0
     for start, following in [*sorted(cuts), (len(sentence), "list")]:
         end = bisect.bisect_left(marks, start, begin, key=lambda mark: mark.start)
-        pieces.append(_piece(joint, marks[begin:end], sentence[:start], is_key=following == "sign"))
+        own, names = marks[begin:end], list[tuple[str, Attitude | None]]()
+        judged: list[Attitude] = [mark.attitude for mark in own if mark.attitude is not None]
+        first, last = (judged[0], judged[-1]) if judged else (None, None)
+        judges_first = bool(own) and own[0].client is None
+        # Where a piece begins with a judgement, a name has the nearest before it; else the one right behind it, else
+        # the nearest before, else the nearest behind, which then is the first of the piece.
+        before: Attitude | None = None
+        for mark, after in itertools.zip_longest(own, own[1:]):
+            before = mark.attitude or before
+            if mark.client is not None:
+                behind = after.attitude if after is not None else None
+                names.append((mark.client, before if judges_first else behind or before or first))
+        ends_with_name = bool(own) and own[-1].client is not None and not _WORD.search(sentence, own[-1].end, start)
+        pieces.append(_Piece(joint, names, first, last, judges_first, ends_with_name, following == "sign"))
         joint, begin = following, end
     return pieces
-
-
-def _piece(joint: str, marks: list[_Mark], text: str, *, is_key: bool) -> _Piece:
-    """Return the piece with these marks; the text ends where it does.
-
-    Where a piece begins with a judgement, a name has the nearest before it; else the one right behind it, else the
-    nearest before, else the nearest behind, which then is the first of the piece.
-    """
-    judged: list[Attitude] = [mark.attitude for mark in marks if mark.attitude is not None]
-    first, judges_first = next(iter(judged), None), bool(marks) and marks[0].client is None
-    names: list[tuple[str, Attitude | None]] = []
-    before: Attitude | None = None
-    for mark, following in itertools.zip_longest(marks, marks[1:]):
-        if mark.client is None:
-            before = mark.attitude
-        else:
-            behind = following.attitude if following is not None else None
-            names.append((mark.client, before if judges_first else behind or before or first))
-    ends_with_name = bool(marks) and marks[-1].client is not None and _WORD.search(text, marks[-1].end) is None
-    return _Piece(joint, names, first, judged[-1] if judged else None, judges_first, ends_with_name, is_key)
 
 
 def _judged(pieces: list[_Piece], heading: Attitude | None) -> Iterator[tuple[str, Attitude]]:  # noqa: C901 -- one pass forwards, one back

@@ -260,6 +260,7 @@ class _Pass:
 
     key: EpisodeKey
     run: Run
+    of_policy: str  # the check of what its policy did
     not_asked: str = "it was not played again"  # why its policy was not asked again; empty where it was
     faults: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict[str, list[str]](list))  # by check
     digest: str | None = None  # digest of the record; None where it cannot be read to its end
@@ -267,11 +268,6 @@ class _Pass:
     metrics: RunMetrics | None = None  # as they are measured now; None where that is impossible
     turns: int = 0  # turns that were read
     models: Counter[str] = attrs.field(factory=Counter[str])  # how many replies name a model, by model; "" is none
-
-    @property
-    def of_policy(self) -> str:
-        """The check of what its policy did."""
-        return "replies" if self.run.identity.policy == LLM else "policies"
 
 
 def _examine(found: _Pass, policy: Policy | None) -> None:
@@ -415,8 +411,9 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
                 folders[path.name] = (None if path.is_symlink() else find_run(path)) or "there is no run in it"
             except RunError as error:
                 folders[path.name] = str(error)
-        finished = [each for each in evaluation.episodes if each.status == "finished"]
-        passes = tuple(_Pass(each.key, each.run) for each in finished if each.run is not None)
+        finished = [(each.key, each.run) for each in evaluation.episodes if each.status == "finished" and each.run]
+        kinds = ["replies" if run.identity.policy == LLM else "policies" for _, run in finished]
+        passes = tuple(_Pass(key, run, kind) for (key, run), kind in zip(finished, kinds, strict=True))
         for found in progress(passes):
             _examine(found, _policy_to_ask(found, trust_policies=trust_policies))
         evidence = _Evidence(evaluation, rules, {each.folder_name: each for each in planned}, folders, passes)
