@@ -69,7 +69,7 @@ def held_out_evaluations(folders: Sequence[Path]) -> dict[Path, Evaluation]:
     """Return the held-out evaluations that folders are, or lie in, by their folder.
 
     Raises:
-        RunError: The suite.json of an evaluation is lost, damaged or of format 1, so nobody can tell.
+        RunError: The suite.json of an evaluation is lost, damaged or of format 1, so it may be held out.
     """
     # Format 1 kept its runs in a folder "runs", one level further down.
     places = [place for folder in folders for place in (folder.resolve(), *folder.resolve().parents[:2])]

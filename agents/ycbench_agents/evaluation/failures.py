@@ -33,7 +33,7 @@ _HOUR_US: Final = 3_600_000_000
 class FailedTask:
     """A task that was completed after its deadline.
 
-    The counterfactuals tell whether it alone would have been in time; None for an adversarial client's task.
+    The counterfactuals show whether it alone would have been in time; None for an adversarial client's task.
     """
 
     task_id: str

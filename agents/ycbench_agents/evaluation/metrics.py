@@ -249,7 +249,7 @@ class RunMetrics:
     failed_queries: int = _by(lambda m: m.refused.total() - m.refused_actions)  # commands that only ask
     empty_turns: int = _by(lambda m: m.sums["empty"])
     forced_advances: int = _by(lambda m: m.sums["forced"])
-    refused_calls: int | None = _by(lambda m: m.traced.get("refused_calls"))  # None if no turn tells, as below
+    refused_calls: int | None = _by(lambda m: m.traced.get("refused_calls"))  # None if no turn has it, as below
     unusable_replies: int | None = _by(lambda m: m.traced.get("unusable_replies"))
     prompt_tokens: int | None = _by(lambda m: m.traced.get("prompt_tokens"))
     completion_tokens: int | None = _by(lambda m: m.traced.get("completion_tokens"))

@@ -178,10 +178,10 @@ class _Piece:
     judges_first: bool  # whether a judgement stands before all names
     ends_with_name: bool  # whether no word stands behind its last name
     is_key: bool  # whether a sign follows, so that it judges what is behind the sign
-    is_owned: bool = False  # whether it follows a name by signs alone, and is said of that name
+    is_owned: bool = False  # whether it follows a name by signs alone, and refers to it
     signed: Attitude | None = None  # the first judgement of the pieces that it owns
-    ahead: Attitude | None = None  # the nearest judgement before it that is said of what follows
-    behind: Attitude | None = None  # the nearest behind it that is said of what it follows, also at a list's end
+    ahead: Attitude | None = None  # the nearest judgement before it that refers to what follows
+    behind: Attitude | None = None  # the nearest behind it that refers to what it follows, also at a list's end
 
 
 def _pieces(sentence: str, clients: tuple[str, ...]) -> list[_Piece]:

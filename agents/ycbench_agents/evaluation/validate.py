@@ -359,7 +359,7 @@ class _Evidence:
     passes: tuple[_Pass, ...]  # one a finished episode
 
     def detail(self, text: object) -> str:
-        """Return a detail; of a held-out evaluation nothing, because it may tell of a world or name a seed."""
+        """Return a detail; of a held-out evaluation nothing, because it may reveal a world or a seed."""
         return "details are shown for public seeds only" if self.evaluation.suite.is_held_out else str(text)
 
     def lines(self, check: Check) -> Iterator[str]:
@@ -509,7 +509,7 @@ def _version(evidence: _Evidence, check: Check) -> Iterator[str]:
 
 
 def _checkout(evidence: _Evidence, check: Check) -> Iterator[str]:
-    """Check where the finished runs were begun; an installed package has no checkout, its version tells."""
+    """Check where the finished runs were begun; an installed package has a version only."""
     gits = [(found.key, found.run.origin.git) for found in evidence.passes if evidence.rules.checkout == "clean"]
     commits = Counter(f"commit {shown(git.commit[:12])}" if git else "an installed package" for _, git in gits)
     check.checked, check.got = len(gits), "; ".join(f"{commit} ({runs} runs)" for commit, runs in commits.items())
@@ -598,7 +598,7 @@ def _invalid_commands(evidence: _Evidence, check: Check) -> Iterator[str]:
     limit = evidence.rules.limits.invalid_commands
     if limit is None:
         return
-    check.remarks = ["runs that cannot be played again count as their metrics.json says"]
+    check.remarks = ["runs that cannot be played again count with the figures of their metrics.json"]
     check.count(found.metrics is not None for found in evidence.passes)
     invalid, given = Counter[str](), Counter[str]()
     for found in evidence.passes:

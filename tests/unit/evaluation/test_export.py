@@ -38,7 +38,7 @@ from ycbench_env.testing import tiny_config
 
 SECRET = 2**62 + 12345
 BIG_SEED = 2**70
-NAME = "ycbench/told-v3"
+NAME = "ycbench/made-v3"
 Play = Callable[..., Run]
 
 
@@ -293,7 +293,7 @@ def test_the_environment_variable_is_as_it_was(play: Play, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    "name", ["told", "../told-v0", "Told-v0", "told-v", "/told-v0", "a//b-v0", "a/told-v0", "-told-v0", ""]
+    "name", ["made", "../made-v0", "Made-v0", "made-v", "/made-v0", "a//b-v0", "a/made-v0", "-made-v0", ""]
 )
 def test_a_malformed_name_is_refused(play: Play, data: Path, name: str) -> None:
     with pytest.raises(ExportError, match="expected a name and a version, like ycbench/greedy-v0"):
@@ -316,7 +316,7 @@ def test_runs_that_cannot_be_one_data_set_are_refused_and_leave_nothing(play: Pl
         json.dumps({**run.to_json(), "outcome": {"status": "running"}}), encoding="ascii"
     )
     with pytest.raises(ExportError, match="got a run that is not over yet, or without turns"):
-        write_minari(find_runs([run.folder]), data, "ycbench/told-v4")
+        write_minari(find_runs([run.folder]), data, "ycbench/made-v4")
 
 
 def test_a_data_set_that_cannot_be_written_leaves_nothing(play: Play, data: Path) -> None:
@@ -355,9 +355,9 @@ def test_the_command_names_what_it_wrote(
     assert main(["export", str(folder)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
     assert main(["export", str(folder), "--format", "parquet", "--out", "turns.parquet"]) == 0
-    assert main(["export", ".", "--format", "minari", "--out", "data", "--name", "my/told-v1"]) == 0
+    assert main(["export", ".", "--format", "minari", "--out", "data", "--name", "my/made-v1"]) == 0
     assert capsys.readouterr().out == (
-        "2 turns of 1 runs: turns.parquet\n2 turns of 1 runs: data/my/told-v1; load it with MINARI_DATASETS_PATH=data\n"
+        "2 turns of 1 runs: turns.parquet\n2 turns of 1 runs: data/my/made-v1; load it with MINARI_DATASETS_PATH=data\n"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "run0", "turns.parquet"]
 

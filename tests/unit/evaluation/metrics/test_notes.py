@@ -56,7 +56,7 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
         ("Vanguard is unreliable: avoid. Cortex at 10:00", "", "Vanguard"),
         ("Best pay: Vanguard (late, inflates work)", "", "Vanguard"),
         ("Focus: Cortex (4.2), Vanguard (bad), Prism (3.1)", "Cortex Prism", "Vanguard"),
-        # Others are said of what they stand before, or behind.
+        # Others refer to what they stand before, or behind.
         ("Cortex 4/4, avoid Vanguard, Prism and Equinox are good", "Prism Equinox", "Vanguard"),
         ("Focus on Cortex, Prism, bad deadlines aside", "Cortex Prism", ""),
         ("Cortex 4/4, avoid: Vanguard, Equinox", "", "Vanguard Equinox"),
@@ -77,7 +77,7 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
 def test_notes_are_read(notes: str, selected: str, avoided: str) -> None:
     found = attitudes(notes, CLIENTS)
     for words, attitude in ((selected, "select"), (avoided, "avoid")):
-        assert [name for name, said in found.items() if said == attitude] == [SHORT[word] for word in words.split()]
+        assert [name for name, judged in found.items() if judged == attitude] == [SHORT[word] for word in words.split()]
 
 
 @given(
