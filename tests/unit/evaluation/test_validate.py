@@ -347,6 +347,7 @@ def test_a_report_is_rendered_again_and_compared(reported: Bench, tmp_path: Path
     shutil.copy(reported.folder / "report.md", bench.folder)
     check = bench.checks()["report"]
     assert (check.outcome, check.unchecked) == ("not checked", 1)
+    assert check.checked == 1 + len([*(bench.folder / "figures").iterdir()])  # the two pages, and the other figures
     assert check.where == (
         "figures/default-funds-by-month.svg: its figures differ from those that this version of matplotlib draws",
     )
