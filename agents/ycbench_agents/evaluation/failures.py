@@ -59,15 +59,7 @@ class TaskPast:
 
 
 def failed_task(world: State, task: Task, past: TaskPast, turn: int, *, is_adversarial: bool) -> FailedTask:
-    """Return a failed task with its cause, the first that applies in the order of ``FAILURE_CAUSES``.
-
-    Args:
-        world: Any state of its episode.
-        task: The task as it was completed.
-        past: Its staff and its dispatch.
-        turn: Turn in which it was completed.
-        is_adversarial: Whether its client is adversarial.
-    """
+    """Return a task that was completed late, with the first cause that applies; ``world`` is of its episode."""
     assert task.completed_us is not None and past.dispatched_us is not None  # noqa: PT018, S101 -- it was worked on
     late_hours, lost_cents = (task.completed_us - task.deadline_us) / _HOUR_US, task.offer.reward_cents
     row = (task.task_id, task.offer.client_name, turn, late_hours)

@@ -385,7 +385,7 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
 
     Args:
         folder: Folder of an evaluation with its runs, as ``ycbench evaluate`` left it.
-        rules: The rules.
+        rules: The rules that it must meet.
         trust_policies: Whether policies of other packages (``module:Class``) are asked again, which runs their code.
         progress: Yields the runs, and may show how far they are.
 
