@@ -104,10 +104,9 @@ class CommandSpace(gym.Space[str]):
 
     def __eq__(self, other: object) -> bool:
         """Whether the other space has the same members and draws from the same ones."""
-        if not isinstance(other, CommandSpace):
-            return False
-        ours, theirs = ((one.grammar, one.task_ids, one.employees) for one in (self, other))
-        return ours == theirs
+        return isinstance(other, CommandSpace) and (
+            (self.grammar, self.task_ids, self.employees) == (other.grammar, other.task_ids, other.employees)
+        )
 
     def __repr__(self) -> str:
         """Show what the space was made with."""

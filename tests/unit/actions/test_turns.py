@@ -154,7 +154,7 @@ def test_a_shell_sign_spoils_its_command_only() -> None:
             "```\n{}\n```",
             "```bash\n{}\n```",
             "```bash  \t\n{}\n```  \n",
-            "\n\n ```shell\r\n{}\r\n```\r\n",
+            "\n\n ```sh\r\n{}\r\n```\r\n",
             "````\n{}\n````",
         ),
         *("$ {}", "`{}`", "` {} `", "`$ {}`", "$ `{}`", "{} # note", "```sh\n$ `{}`\n```"),
@@ -200,11 +200,7 @@ def test_a_misplaced_quote_in_backticks_is_told_and_the_next_line_goes_on() -> N
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "```\ntask list\n```\n\n```\nsim resume\n```",
-            "Here it is:\n```\nsim resume\n```",
-            "```\nsim resume\n```\nDone.",
-        ),
+        *("```\ntask list\n```\n\n```\nsim resume\n```", "Here:\n```\nsim resume\n```", "```\nsim resume\n```\nDone."),
         *("I'll do:\n```\nsim resume\n```", "```\nsim resume", "sim resume\n```", "```sim resume```", "```\n"),
         *("```yc-bench task list\nsim resume\n```", "````\nsim resume\n```", "```\nsim resume ```"),
         '```\nsim resume\nscratchpad write --content "abc\n```\n```\nsim resume\n```',

@@ -116,7 +116,7 @@ def test_a_last_turn_beyond_the_budget_is_nowhere_in_the_observation() -> None:
 
 
 @given(st.lists(hostile_actions(), max_size=6), st.none() | st.integers(0, 3), st.none() | st.integers(0, 300))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_said_the_observation_is_in_its_space(
     actions: list[object], keep_turns: int | None, token_budget: int | None
 ) -> None:
