@@ -82,24 +82,17 @@ def _text(value: str) -> bytes:
 
 
 def _offer_row(offer: MarketTask, names: Sequence[str]) -> tuple[int, ...]:
-    return _row(
-        *(offer.number, offer.copy, _NOBODY if offer.client_name is None else names.index(offer.client_name)),
-        *(offer.required_prestige, offer.required_trust, offer.reward_cents),
-        *(offer.prestige_delta_milli, offer.skill_boost_e4),
-        *offer.domains,
-        *offer.quantities,
-    )
+    client = _NOBODY if offer.client_name is None else names.index(offer.client_name)
+    head = (offer.number, offer.copy, client, offer.required_prestige, offer.required_trust)
+    gains = (offer.reward_cents, offer.prestige_delta_milli, offer.skill_boost_e4)
+    return _row(*head, *gains, *offer.domains, *offer.quantities)
 
 
 def _task_bytes(task: Task, names: Sequence[str], start_us: int) -> bytes:
     accepted_us = before_us = task.accepted_us
-    numbers = [
-        *_offer_row(task.offer, names),
-        *_row(
-            *(OWN_STATUSES.index(task.status), accepted_us - start_us, task.deadline_us - accepted_us),
-            *(task.milestones_reported, *task.required_e4, *task.done_e4),
-        ),
-    ]
+    times = (accepted_us - start_us, task.deadline_us - accepted_us)
+    row = _row(OWN_STATUSES.index(task.status), *times, task.milestones_reported, *task.required_e4, *task.done_e4)
+    numbers = [*_offer_row(task.offer, names), *row]
     for time_us in (task.completed_us, task.completion_us, task.milestone_us):
         # None is 0, and what is not negative makes room for it.
         after_us = None if time_us is None else time_us - accepted_us
@@ -456,8 +449,8 @@ def _check_task(state: State, task: Task) -> None:
     if task.completed_us is not None:
         _within("the time of a completion", task.accepted_us, now_us, task.completed_us)
     _within("reported milestones", 0, len(state.config.world.milestone_ratios), task.milestones_reported)
-    _require(active or task.completion_us is None, "a forecast of a task that is not active")
-    ended = completed and state.terminal_reason is not None
-    _require(active or ended or task.milestone_us is None, "a forecast of a task that is not active")
+    ended = completed and state.terminal_reason is not None  # its milestone was not due before the end
+    idle = task.completion_us is None and (ended or task.milestone_us is None)
+    _require(active or idle, "a forecast of a task that is not active")
     ahead = [time_us for time_us in (task.completion_us, task.milestone_us) if time_us is not None]
     _within("a forecast", now_us, _MOST_FORECAST, *ahead)

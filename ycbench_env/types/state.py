@@ -352,13 +352,8 @@ class Calendar:
         open_us = config.world.workday_start_hour * HOUR_US
         start_us = micros_of_date(config.sim.start_date) + open_us
         horizon_us = add_years(start_us // DAY_US, config.sim.horizon_years) * DAY_US + open_us
-        return cls(
-            start_us=start_us,
-            horizon_us=horizon_us,
-            open_us=open_us,
-            close_us=config.world.workday_end_hour * HOUR_US,
-            payrolls_us=tuple(payroll_instants(start_us, horizon_us, open_us)),
-        )
+        close_us = config.world.workday_end_hour * HOUR_US
+        return cls(start_us, horizon_us, open_us, close_us, tuple(payroll_instants(start_us, horizon_us, open_us)))
 
 
 @attrs.frozen(slots=False)
