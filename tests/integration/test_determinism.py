@@ -15,6 +15,8 @@ import pytest
 import transcripts
 from transcripts import WORLDS, transcript
 
+pytestmark = pytest.mark.no_cover  # slow under coverage, and other tests reach the same lines
+
 ROOT = Path(__file__).parents[2]
 NEEDED = ("attrs", "gymnasium", "numpy", "tomli_w")
 

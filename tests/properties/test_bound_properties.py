@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from ycbench_agents.planner.search import drawn_weights
 from ycbench_env import Config, State, YCBenchEnv, initial_state, load_config, transition
 from ycbench_env.actions import parse_turn
 from ycbench_env.testing import sample_turn, tiny_config
+
+pytestmark = pytest.mark.no_cover  # slow under coverage, and other tests reach the same lines
 
 
 @st.composite

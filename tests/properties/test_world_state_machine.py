@@ -17,6 +17,8 @@ from ycbench_env.testing.conformance import sample_contract
 from ycbench_env.vocabulary import TIERS
 from ycbench_env.wrappers import ScratchpadMemory
 
+pytestmark = pytest.mark.no_cover  # slow under coverage, and other tests reach the same lines
+
 CONCURRENT: Final[dict[str, Any]] = {
     "num_employees": 11,
     "num_clients": 9,

@@ -14,6 +14,8 @@ if __name__ == "__main__":  # another interpreter, which has no packages of its 
 
 import pytest
 
+pytestmark = pytest.mark.no_cover  # slow under coverage, and other tests reach the same lines
+
 ROOT = Path(__file__).parents[3]
 PYTHONS = [Path.home() / ".pyenv" / "versions" / version / "bin" / "python3" for version in ("3.12.1", "3.13.0")]
 USUAL = ("```{0}\ntask list\n```", "scratchpad write --content {0}x")

@@ -72,6 +72,7 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "name",
     [

@@ -13,6 +13,8 @@ from ycbench_env import State, YCBenchEnv, load_config
 from ycbench_env.config import diff_configs
 from ycbench_env.units import EPOCH
 
+pytestmark = pytest.mark.no_cover  # slow under coverage, and other tests reach the same lines
+
 PUBLISHED_FUNDS_USD: Final = [195_084, 160_215, 129_408, 96_259, 55_134, 19_994, 3_756, 0, 0, 0, 0]
 """Of the greedy bot in February to December 2025, mean of seeds 1 to 3, as published."""
 # Final funds in cents on seeds 1 to 3. Whoever plays one task at a time ends alike under either accrual.
