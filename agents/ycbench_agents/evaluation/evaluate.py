@@ -141,17 +141,8 @@ def resume_evaluation(  # noqa: PLR0913 -- one an option of ycbench resume
 ) -> Evaluation:
     """Play what is missing of the evaluation in a folder, with the players that suite.json names.
 
-    Args:
-        folder: Folder of an evaluation.
-        trusted: Code, servers and keys that suite.json names and that may be used.
-        workers: As for ``play_suite``, like all others.
-        concurrency: Likewise.
-        progress: Likewise.
-        measure: Likewise.
-
-    Raises:
-        PolicyError: Something that suite.json names has to be trusted by name.
-        RunError: A file in the folder is damaged, or of another version.
+    Code, servers and keys that suite.json names must be trusted, or else it is a PolicyError. An evaluation of another
+    version is a RunError. The options are those of ``play_suite``.
     """
     there = read_evaluation(folder)
     if there.version != version():
@@ -181,19 +172,7 @@ def resume_runs(
     concurrency: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Episode, ...]:
-    """Resume runs that belong to no suite, and return what became of each.
-
-    Args:
-        runs: The runs; finished ones are left alone.
-        trusted: Code, servers and keys that the records name and that may be used.
-        workers: As for ``play_suite``, like all others.
-        concurrency: Likewise.
-        progress: Likewise.
-
-    Raises:
-        PolicyError: Something that a record names has to be trusted by name.
-        KeyboardInterrupt: Ctrl-C; what is played is kept.
-    """
+    """Resume runs that belong to no suite, and return what became of each, as ``resume_evaluation`` does."""
     watching = progress or _Warning()
     given = {_absolute(run.folder): run.folder for run in runs}
     episodes: dict[Path, Episode] = {}

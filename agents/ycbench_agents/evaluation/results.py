@@ -112,9 +112,7 @@ class Episode:
     def metrics(self) -> RunMetrics | None:
         """Metrics of the run, read from its folder or else measured in seconds; None where it is not finished.
 
-        Raises:
-            MetricsError: A turn turns out otherwise than recorded.
-            RunError: The record is damaged.
+        A damaged record is a RunError, or a MetricsError if a turn turns out otherwise than recorded.
         """
         from ycbench_agents.evaluation.metrics import measure_run, read_metrics  # noqa: PLC0415 -- slow to import
 
@@ -143,13 +141,8 @@ class Evaluation:
         """Return one row an episode: key, status, result, and each metric as a column.
 
         Columns: policy, preset, seed, repeat, status, reason, ending, final_funds_cents, score_cents (missing where the
-        episode is not finished), turns, model, then the metrics. An episode that cannot be measured counts as failed.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-
-        Warns:
-            RunWarning: An episode cannot be measured.
+        episode is not finished), turns, model, then the metrics. An episode that cannot be measured counts as failed,
+        with a RunWarning.
         """
         try:
             import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
@@ -266,9 +259,7 @@ def planned_episodes(suite: Suite, players: Iterable[Player], of_version: str) -
 def read_evaluation(folder: Path | str) -> Evaluation:
     """Return the evaluation in a folder: every planned episode and what became of it.
 
-    Raises:
-        RunError: There is none, or a file of it is damaged.
-        RunMismatchError: A file of it is of another format.
+    It is a RunError if there is none, or a file of it is damaged, a RunMismatchError if that is of another format.
     """
     folder = Path(folder)
     file = _read(folder / SUITE_FILE, _EvaluationFile)
@@ -410,11 +401,7 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
 def mean_over_seeds(values: Iterable[tuple[str, int | None]]) -> int | None:
     """Return the mean over seeds of the means over repeats, in whole cents (half to even), exact in any order.
 
-    Args:
-        values: Seed and value of each episode; None does not count.
-
-    Returns:
-        The mean, None where there are no values.
+    A value that is None does not count; where no value counts the mean is None.
     """
     by_seed: dict[str, list[int]] = {}
     for seed, value in values:
@@ -452,12 +439,7 @@ class Usage:
 
 
 def usage_of(episodes: Iterable[Episode], *, with_result: bool | None = None) -> Usage | None:
-    """Return token and cost totals, or None if no run called a model.
-
-    Args:
-        episodes: Planned episodes.
-        with_result: Whether only finished ones count, or only the others; None for all.
-    """
+    """Return token and cost totals of finished episodes, of the others, or of all; None if no run called a model."""
     parts = [
         part
         for episode in episodes

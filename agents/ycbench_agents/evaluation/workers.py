@@ -115,7 +115,6 @@ def play_jobs(  # noqa: PLR0913 -- one an option of ycbench evaluate
 
     Raises:
         WorkersError: Processes are unavailable, or the cluster failed.
-        MissingExtraError: The cluster's library is not installed.
     """
     if backend == "processes":
         affinity: Any = getattr(os, "sched_getaffinity", None)
@@ -256,10 +255,8 @@ def _check_process(connection: Any, name: str, parameters: dict[str, Any], path:
 def check_policy_apart(name: str, parameters: Mapping[str, Any], limits: Limits) -> bool:
     """Make a policy with code of one's own once, in a process of its own, and return whether it waits for answers.
 
-    Where that process gives no answer the policy plays all the same: its episodes fail and tell why.
-
-    Raises:
-        PolicyError: There is no such policy, or it has no such parameter.
+    A misspelt name or parameter is a PolicyError. Where that process gives no answer the policy plays all the same: its
+    episodes fail with the reason.
     """
     process = _Process(_METHOD, _check_process, name, dict(parameters), _import_path(), limits.memory_mib)
     try:

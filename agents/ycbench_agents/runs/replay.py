@@ -37,9 +37,6 @@ def replay_run(run: Run | Path | str, policy: Policy | None = None) -> ReplayRep
         policy: A policy like the one that played, to verify that it would do the same (and, of a deliberating one,
             that its traces fit); None verifies the environment alone.
 
-    Raises:
-        RunError: There is no run, or its record is damaged.
-
     Warns:
         RunWarning: The last line was cut short, turns are lost, or another version wrote the record.
     """

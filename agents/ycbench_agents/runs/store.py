@@ -95,10 +95,7 @@ class RunStore:
 def locked(path: Path, patience_s: float = 0.0) -> Generator[None]:
     """Hold a lock file, which the system frees when the process ends in any way.
 
-    Raises:
-        RunBusyError: Another process holds it for longer than ``patience_s`` seconds.
-        RunError: The system refuses.
-        MissingExtraError: filelock is not installed.
+    It is a RunBusyError if another process holds it for longer than ``patience_s`` seconds.
     """
     try:
         import filelock  # noqa: PLC0415 -- of an extra
