@@ -31,12 +31,6 @@ _FRAGMENTS: Final = (
     *("--employees ", "Emp_1", "Emp_4", "--help", "help", "market browse --limit ", "1.5", "-3", "client's"),
     "\U0001f642",
 )
-_PLAIN_FRAGMENTS: Final = (
-    *("yc-bench ", "task ", "list", "accept ", "assign ", "sim resume", "market browse ", "finance ledger "),
-    *("--employee-id ", "--employee-id=Emp_1 ", "--required-prestige-lte 3 "),
-    *("--task-id ", "--task-id=", "T-1 ", "--employees ", "--employees=", "Emp_1", "Emp_4,", ",", "=", "-", "--", " "),
-    *("--limit 5 ", "--limit=0 ", "--from 2025-01-02 ", "--to=02/03/2025 ", "--help ", "\n", "\r\n", "\r", "x ", "1"),
-)
 
 
 class Turn(NamedTuple):
@@ -55,11 +49,6 @@ def any_texts() -> st.SearchStrategy[str]:
 def hostile_texts() -> st.SearchStrategy[str]:
     """Texts made of pieces of commands and of everything that could upset a parser, lone surrogates included."""
     return st.lists(st.sampled_from(_FRAGMENTS) | st.text(max_size=4), max_size=12).map("".join) | st.text()
-
-
-def plain_texts() -> st.SearchStrategy[str]:
-    """Texts of plain words, valid or not."""
-    return st.lists(st.sampled_from(_PLAIN_FRAGMENTS), max_size=10).map("".join)
 
 
 def hostile_actions() -> st.SearchStrategy[object]:

@@ -16,11 +16,19 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
-from world_proofs import ProvenMachine, check_start
+from world_proofs import check_start
 
 import ycbench_env.testing
 from ycbench_env import State, YCBenchEnv, advance, initial_state
-from ycbench_env.testing import check_conformance, check_state, check_turn, machine_for, tiny_config, tiny_state
+from ycbench_env.testing import (
+    YCBenchMachine,
+    check_conformance,
+    check_state,
+    check_turn,
+    machine_for,
+    tiny_config,
+    tiny_state,
+)
 from ycbench_env.testing.invariants import require_equal
 from ycbench_env.testing.tiny import ADVERSARIAL, LOYAL, carried_out, started, tiny_client, tiny_employee, tiny_task
 from ycbench_env.types.command import Resume
@@ -246,7 +254,7 @@ class Eager(Spoilt):
 
 @pytest.mark.parametrize("wrapper", [WrongDelta, Chancy, LostMoney, WrongText, Eager])
 def test_the_state_machine_finds_a_fault(wrapper: type[Spoilt]) -> None:
-    class Machine(ProvenMachine):
+    class Machine(YCBenchMachine):
         def make_env(self) -> Any:
             return wrapper(YCBenchEnv(self.config))
 
