@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeGuard, cast
 
 import gymnasium as gym
@@ -88,7 +88,7 @@ class CommandSpace(gym.Space[str]):
             for option in spec.options
             if option.required or option.name == chosen or (option.name not in spec.one_of and self._below(2) == 1)
         }
-        return format_command(cast("Callable[..., Any]", spec.command_type)(**values), self.grammar)
+        return format_command(spec.command_type(**values), self.grammar)
 
     def contains(self, x: object) -> bool:
         """Return whether x is a text, or a list or tuple of texts, in which every command is understood."""

@@ -1,5 +1,7 @@
 """Properties of the command language that hold for every text."""
 
+from unittest import mock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,8 +90,9 @@ def test_a_sequence_is_read_text_by_text(turn: Turn) -> None:
 
 @given(st.lists(st.sampled_from(PLAIN_FRAGMENTS), max_size=10).map("".join), st.sampled_from(GRAMMARS))
 def test_the_fast_path_and_the_slow_path_agree(text: str, grammar: Grammar) -> None:
-    # A comment at the end sends the same commands down the slow path.
-    assert parse_turn(text, grammar) == parse_turn(text + " #", grammar)
+    with mock.patch("ycbench_env.actions.parser._usual_command", return_value=None):
+        slow = parse_turn([text + " #"], grammar)  # a comment needs the reader, and a list is not kept
+    assert parse_turn(text, grammar) == slow
 
 
 @given(st.one_of(hostile_texts(), turns().map(lambda turn: turn.text)))

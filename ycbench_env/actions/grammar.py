@@ -5,7 +5,7 @@ Source: answers (the table of commands and options); K-1.1, K-1.2, K-3.
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import chain
@@ -184,14 +184,16 @@ class CommandSpec:
     """
 
     verb: tuple[str, str]
-    command_type: type[commands.Command]
+    command_type: Callable[..., commands.Command]
     summary: str
     options: tuple[OptionSpec, ...] = ()
     one_of: tuple[str, ...] = ()
     options_by_name: Mapping[str, OptionSpec] = attrs.field(init=False, eq=False, repr=False)
+    _required: frozenset[str] = attrs.field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Prepare the options for parsing."""
+        object.__setattr__(self, "_required", frozenset(option.field for option in self.options if option.required))
         object.__setattr__(self, "options_by_name", {option.name: option for option in self.options})
 
     @property
@@ -208,10 +210,10 @@ class CommandSpec:
         free = [option for option in self.options if not option.required and option.name not in self.one_of]
         return " ".join([*parts, *(f"[{option.usage}]" for option in free)])
 
-    def missing(self, given: Iterable[str]) -> str:
+    def missing(self, given: Mapping[str, object]) -> str:
         """Return what is missing or too much when values for these fields are given; the empty text if nothing is."""
-        needed = [option.usage for option in self.options if option.required and option.field not in given]
-        if needed:
+        if not self._required <= given.keys():
+            needed = [option.usage for option in self.options if option.field in self._required - given.keys()]
             return f"needs {' and '.join(needed)}"
         if self.one_of and sum(self.options_by_name[name].field in given for name in self.one_of) != 1:
             return f"needs exactly one of {', '.join(self.one_of)}"

@@ -73,7 +73,7 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
         One item for each command; () for a text without any.
     """
     if type(action) is str and len(action) <= _MAX_KEPT_LENGTH:
-        return _parse_short(action, grammar)
+        return _parse_short(action) if grammar is DEFAULT_GRAMMAR else _parse_short(action, grammar)
     # Types, not isinstance(): that asks the object, and an object may raise.
     if issubclass(type(action), str):
         return _parse_texts((cast("str", action),), grammar)
@@ -89,8 +89,8 @@ def parse_turn(action: object, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Pars
 
 
 @lru_cache(maxsize=1024)
-def _parse_short(text: str, grammar: Grammar) -> tuple[ParsedCommand, ...]:
-    """Return the commands of a short text; agents repeat most of them many times."""
+def _parse_short(text: str, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[ParsedCommand, ...]:
+    """Return the commands of a short text; agents repeat most of them many times, and a text alone is a quick key."""
     return _parse_texts((text,), grammar)
 
 
@@ -109,29 +109,29 @@ def _parse_texts(texts: Sequence[str], grammar: Grammar) -> tuple[ParsedCommand,
     left = MAX_WORDS
     for written in texts:
         text = str.__str__(written)
-        if not text.isascii():
-            text = _SURROGATES.sub("\ufffd", text)
+        text = text if text.isascii() else _SURROGATES.sub("\ufffd", text)
         if _PLAIN.fullmatch(text):  # nearly always; the reader would find the same words
-            commands: list[_RawCommand] = [
-                (line.strip(" "), words, False, None) for line in text.splitlines() if (words := line.split())
-            ]
-            left -= sum([len(words) + 1 for _, words, _, _ in commands])
+            commands: list[_RawCommand] = []
+            for line in text.splitlines():
+                if words := line.split():
+                    commands.append((line.strip(" "), words, False, None))
+                    left -= len(words) + 1
         else:
             reader = _Reader(text, left)
             commands = reader.read()
             left = reader.left
         if left < 0:
             return _refuse_turn(f"got more than {MAX_WORDS:,} words and commands; expected a few commands")
-        for said, words, chained, error in commands:
+        for shown, words, chained, error in commands:
             command = None
             if error is None:
                 try:
-                    command = _command(words, grammar, hint=len(parsed) < _MAX_HINTS)
+                    command = _usual_command(words, grammar) or _command(words, grammar, hint=len(parsed) < _MAX_HINTS)
                 except RefusedError as refused:
                     error = str(refused)  # noqa: PLW2901 -- the answer to this command
             if error is not None and len(error) > MAX_ERROR_LENGTH:
                 error = error[: MAX_ERROR_LENGTH - 1] + "\u2026"  # noqa: PLW2901
-            parsed.append(ParsedCommand(said, command, error, chained))
+            parsed.append(ParsedCommand(shown, command, error, chained))
     return tuple(parsed)
 
 
@@ -491,6 +491,25 @@ _MAX_COMPARED: Final = 40  # longer than any name; comparing takes time
 _TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
+def _usual_command(words: Sequence[str], grammar: Grammar) -> Command | None:
+    """Return the command of two words and options with a value each; None for all else, which ``_command`` reads."""
+    verbs = grammar.entries.get(words[0])
+    spec = verbs.get(words[1]) if verbs and len(words) > 1 else None
+    if spec is None or len(words) % 2:
+        return None
+    values: dict[str, object] = {}
+    for place in range(2, len(words), 2):
+        name, value = words[place], words[place + 1]
+        option = spec.options_by_name.get(name)
+        if option is None or option.field in values or value[:1] in "-=" or type(name) is _Value:
+            return None
+        try:
+            values[option.field] = option.kind.read(str(value))
+        except RefusedError:
+            return None
+    return None if spec.missing(values) else spec.command_type(**values)
+
+
 def _command(words: Sequence[str], grammar: Grammar, *, hint: bool) -> Command:
     """Return the command that words make, at least one; RefusedError holds the agent's answer if they make none.
 
@@ -589,7 +608,7 @@ class _Options:
                 self._refuse(f"{option.name} got {echo(' '.join(texts))}; expected {refused}")
         if missing := self._spec.missing(values):
             self._refuse(missing)
-        return cast("Callable[..., Command]", self._spec.command_type)(**values)
+        return self._spec.command_type(**values)
 
     def _refuse(self, what: str) -> NoReturn:
         end = "" if what.endswith("?") else "."

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
@@ -118,13 +118,12 @@ def _quoting(option: OptionSpec, value: object) -> st.SearchStrategy[str]:
 
 
 def _commands_of(spec: CommandSpec) -> st.SearchStrategy[Command]:
-    build = cast("Callable[..., Command]", spec.command_type)
     required = {option.field: _values(option.kind) for option in spec.options if option.required}
     free = {o.field: _values(o.kind) for o in spec.options if not o.required and o.name not in spec.one_of}
     alternatives = [{o.field: _values(o.kind)} for o in spec.options if o.name in spec.one_of] or [{}]
     return st.one_of(
         *(
-            st.fixed_dictionaries({**required, **one}, optional=free).map(lambda given: build(**given))
+            st.fixed_dictionaries({**required, **one}, optional=free).map(lambda given: spec.command_type(**given))
             for one in alternatives
         )
     )
