@@ -3,6 +3,9 @@
 An agent's text never raises: the environment answers it (see ``ycbench_env.env``).
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 
 class YCBenchError(Exception):
     """Base class of this package's errors."""
@@ -26,3 +29,13 @@ class StateError(YCBenchError, ValueError):
 
 class MissingExtraError(YCBenchError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Generator[None]:
+    """Turn a failed import into a MissingExtraError about what needs which library, like "reports need jinja2"."""
+    try:
+        yield
+    except ImportError as error:  # its text is quoted, for a library that is installed and broken looks the same
+        message = f"{what} ({error}): pip install '.[{extra}]' in the folder of this project"
+        raise MissingExtraError(message) from error

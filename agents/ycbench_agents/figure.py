@@ -17,20 +17,16 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ycbench_agents.rollout import Trajectory
-from ycbench_env.errors import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
-try:
+with needs_extra("cli", "figures need matplotlib"):
     import matplotlib as mpl
     from matplotlib.axes import Axes
     from matplotlib.dates import ConciseDateFormatter, MonthLocator
     from matplotlib.figure import Figure
     from matplotlib.rcsetup import cycler
     from matplotlib.typing import RcKeyType
-except ImportError as error:
-    _MISSING = f"figures need matplotlib ({error}): pip install '.[cli]' in the folder of this project"
-    raise MissingExtraError(_MISSING) from error
-
 
 INK: Final = "#1c252c"
 GREY: Final = "#5b6670"

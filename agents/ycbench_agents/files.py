@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
 import attrs
 
 from ycbench_agents.base import Json
-from ycbench_env.errors import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import shown
 
 if TYPE_CHECKING:
@@ -153,11 +153,8 @@ def unstructure(value: object) -> Any:  # noqa: ANN401 -- JSON values, whose exa
 
 @functools.cache
 def _converter() -> cattrs.Converter:
-    try:
+    with needs_extra("cli", "reading and writing records needs cattrs"):
         from cattrs import Converter, cols, gen, strategies  # noqa: PLC0415 -- of an extra; the core does without
-    except ImportError as error:
-        msg = "reading and writing records needs cattrs: pip install '.[cli]' in the folder of this project"
-        raise MissingExtraError(msg) from error
     converter = Converter(forbid_extra_keys=True, unstruct_collection_overrides={tuple: list})
     for kind, accepted, name in (
         (str, (str,), "a text"),

@@ -11,7 +11,7 @@ The strategies and the state machine need the extra `testing` (Hypothesis). See 
 
 from typing import TYPE_CHECKING, Any
 
-from ycbench_env.errors import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.testing.conformance import check_conformance, sample_command, sample_turn
 from ycbench_env.testing.invariants import check_state, check_turn
 from ycbench_env.testing.tiny import started, tiny_config, tiny_state
@@ -60,9 +60,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- PEP 562
     if name not in __all__:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    try:
+    with needs_extra("testing", f"{name} needs hypothesis"):
         from ycbench_env.testing import state_machine, strategies  # noqa: PLC0415 -- an extra
-    except ImportError as error:
-        message = f"{name} needs hypothesis ({error}); install it: pip install '.[testing]' in this project's folder"
-        raise MissingExtraError(message) from error
     return getattr(state_machine if hasattr(state_machine, name) else strategies, name)

@@ -28,8 +28,9 @@ from ycbench_agents.evaluation.validate import Track, record_digest
 from ycbench_agents.files import to_json, writing
 from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
-from ycbench_env import MissingExtraError, Observation
+from ycbench_env import Observation
 from ycbench_env.actions import grammar_for, parse_turn
+from ycbench_env.errors import needs_extra
 from ycbench_env.wrappers import ScratchpadMemory
 
 Form: TypeAlias = Literal["jsonl", "parquet", "minari"]
@@ -291,12 +292,9 @@ def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> in
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
+    with needs_extra("evaluation", "Parquet needs pyarrow"):
         import pyarrow as pa  # noqa: PLC0415 -- of an extra, slow to import
         from pyarrow import parquet  # noqa: PLC0415 -- as above
-    except ImportError as error:
-        msg = "Parquet needs pyarrow: pip install '.[evaluation]' in the folder of this project"
-        raise MissingExtraError(msg) from error
     return pa, parquet
 
 
@@ -356,11 +354,8 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
         RunError: A record is damaged, or a turn turns out differently now.
         MissingExtraError: Minari is not installed.
     """
-    try:
+    with needs_extra("minari", "--format minari needs Minari"):
         import minari  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- of an extra, slow to import; no stubs
-    except ImportError as error:
-        msg = "--format minari needs Minari: pip install '.[minari]' in the folder of this project"
-        raise MissingExtraError(msg) from error
     if problem := _problem(runs, folder, name):
         raise ExportError(problem)
     env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())

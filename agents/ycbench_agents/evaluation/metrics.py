@@ -29,8 +29,9 @@ from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.files import FileError, from_json, open_record, read_record, to_json, unstructure, write_file
 from ycbench_agents.runs import Run, TurnRecord
 from ycbench_agents.runs.run import TURNS_FILE, Tally
-from ycbench_env import MissingExtraError, State, YCBenchEnv, advance, initial_state
+from ycbench_env import State, YCBenchEnv, advance, initial_state
 from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import shown
 from ycbench_env.types import Calendar, Command, MarketTask
 
@@ -579,11 +580,8 @@ def metrics_table(runs: Mapping[EpisodeKey, RunMetrics], name: TableName) -> Any
     Raises:
         MissingExtraError: pandas is not installed.
     """
-    try:
+    with needs_extra("evaluation", "tables of metrics need pandas"):
         import pandas as pd  # noqa: PLC0415 -- of an extra, and slow to import
-    except ImportError as error:
-        msg = "tables of metrics need pandas: pip install '.[evaluation]' in the project's folder"
-        raise MissingExtraError(msg) from error
     rows = [
         (*attrs.astuple(key), *attrs.astuple(row, recurse=False))
         for key, metrics in runs.items()

@@ -26,16 +26,12 @@ from ycbench_agents.evaluation.statistics import ALPHA, BCA_NEEDS, EXACT_LIMIT
 from ycbench_agents.evaluation.tables import DEFAULT_BASELINE, Column, Table, make_table
 from ycbench_agents.figure import png_of, svg_of
 from ycbench_agents.files import FileError, write_record
-from ycbench_env.errors import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
-try:
+with needs_extra("evaluation", "reports need jinja2"):
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
-except ImportError as error:
-    _MISSING = f"reports need jinja2 ({error}): pip install '.[evaluation]' in the folder of this project"
-    raise MissingExtraError(_MISSING) from error
-
 
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LEADING: Final = re.compile(r"\A([#+=>-]|\d+(?=[.)](?:\s|\Z)))")

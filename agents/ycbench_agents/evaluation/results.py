@@ -18,7 +18,7 @@ from ycbench_agents.files import structure, to_json, unstructure, write_record
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunOrigin, RunOutcome, RunWarning, find_run
 from ycbench_agents.runs.run import Tally, identity_differences, plain_json, read_object, run_errors, version
 from ycbench_agents.runs.store import explained
-from ycbench_env import MissingExtraError
+from ycbench_env.errors import needs_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,11 +144,8 @@ class Evaluation:
         episode is not finished), turns, model, then the metrics. An episode that cannot be measured counts as failed,
         with a RunWarning.
         """
-        try:
+        with needs_extra("evaluation", "a frame of an evaluation needs pandas"):
             import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
-        except ImportError as error:
-            msg = "a frame of an evaluation needs pandas: pip install '.[evaluation]' in the folder of this project"
-            raise MissingExtraError(msg) from error
         from ycbench_agents.evaluation.metrics import metrics_dtypes, metrics_row  # noqa: PLC0415 -- slow to import
 
         rows: list[dict[str, object]] = []

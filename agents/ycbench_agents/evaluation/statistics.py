@@ -15,15 +15,11 @@ from typing import Final, Literal, TypeVar
 import attrs
 import numpy as np
 
-from ycbench_env.errors import MissingExtraError
+from ycbench_env.errors import needs_extra
 
-try:
+with needs_extra("evaluation", "statistics need pandas and scipy"):
     import pandas as pd
     from scipy import stats
-except ImportError as error:
-    _MISSING = f"statistics need pandas and scipy ({error}): pip install '.[evaluation]' in the folder of this project"
-    raise MissingExtraError(_MISSING) from error
-
 
 CONFIDENCE: Final = 0.95  # of every interval
 ALPHA: Final = 0.05  # level of every test

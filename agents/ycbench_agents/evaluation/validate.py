@@ -45,7 +45,7 @@ from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Driver, Run, RunError, RunWarning, TurnRecord, find_run, replay_turn
 from ycbench_agents.runs.run import TURNS_FILE, Tally, identity_differences, json_differences, version
 from ycbench_agents.scripted.mixture import named_policies
-from ycbench_env import ConfigError, MissingExtraError, load_config, preset_names
+from ycbench_env import ConfigError, load_config, preset_names
 from ycbench_env.text import printable, shown
 
 Outcome: TypeAlias = Literal["valid", "not checked", "invalid"]
@@ -660,7 +660,7 @@ def _report(evidence: _Evidence, check: Check) -> Iterator[str]:
         from ycbench_agents.evaluation.report import render_report  # noqa: PLC0415 -- of an extra, slow to import
 
         rendered = render_report(evaluation, baseline=baseline, published=published, png=png)
-    except (ImportError, MissingExtraError) as error:
+    except ImportError as error:
         check.unchecked, check.remarks = len(stored), [str(error)]
         return
     for name, data in stored.items():

@@ -34,7 +34,7 @@ from ycbench_agents.evaluation.results import PlannedEpisode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
 from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_agents.runs import RunWarning, TurnRecord, play_run
-from ycbench_env import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
 BackendName: TypeAlias = Literal["processes", "ray", "dask"]
@@ -439,11 +439,8 @@ def _dask(address: str | None) -> Generator[Callable[[Job], Future[Report]]]:
 def _play_on(backend: BackendName, jobs: Sequence[Job], address: str | None, progress: Progress) -> Generator[Report]:
     """Play on a cluster."""
     with contextlib.ExitStack() as stack:
-        try:
+        with needs_extra(backend, f"--backend {backend} needs its library"):
             submit = stack.enter_context((_ray if backend == "ray" else _dask)(address))
-        except ImportError as error:
-            msg = f"--backend {backend} needs its library: pip install '.[{backend}]' in the folder of this project"
-            raise MissingExtraError(msg) from error
         left = {submit(job) for job in jobs}
         stack.callback(lambda: [future.cancel() for future in left])
         for job in jobs:

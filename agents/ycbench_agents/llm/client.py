@@ -25,7 +25,7 @@ import attrs
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.reply import ChatReply, clean_json, find, read_reply
 from ycbench_agents.llm.settings import OPENAI_URL, LLMSettings, is_address, is_openai
-from ycbench_env import MissingExtraError
+from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
 if TYPE_CHECKING:
@@ -265,11 +265,8 @@ class OpenAIChat:
 
 def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
     """Return the package's client, with attempts that are bounded and noted in ``_ATTEMPTS``."""
-    try:
+    with needs_extra("llm", "language models need openai"):
         import openai  # noqa: PLC0415 -- of an extra, and slow to import
-    except ModuleNotFoundError as error:
-        msg = "language models need the package openai: pip install '.[llm]' in the folder of this project"
-        raise MissingExtraError(msg) from error
     # openai 3 is built on httpx2, openai 2 on httpx.
     httpx: Any = importlib.import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
     key, url = api_key(settings), server_url(settings)

@@ -25,8 +25,9 @@ from ycbench_agents.planner.foresight import (
     inflation,
     uncovered,
 )
-from ycbench_env import Config, MissingExtraError, State, initial_state
+from ycbench_env import Config, State, initial_state
 from ycbench_env.config import Constant, Distribution, WorldConfig
+from ycbench_env.errors import needs_extra
 from ycbench_env.types import Client, MarketTask
 
 MOST_ACCEPTS_A_SLOT: Final = PASSES_A_SLOT + 1
@@ -283,13 +284,8 @@ class Programme:
         """
         if self.gains.size == 0:
             return 0.0
-        try:
+        with needs_extra("planner", "the bound needs scipy"):
             from scipy.optimize import linprog  # noqa: PLC0415 -- of an extra, and slow to import
-        except ImportError as error:
-            msg = (
-                "the bound needs scipy, which is not installed: pip install '.[planner]' in the folder of this project"
-            )
-            raise MissingExtraError(msg) from error
         bounds = [(0.0, float(most)) for most in self.most]
         found = linprog(-self.gains, A_ub=self.rows, b_ub=self.limits, bounds=bounds, method="highs")
         # Without any prices the bound is loose, never wrong.

@@ -19,7 +19,7 @@ from ycbench_agents.runs.run import (
     run_errors,
     whole_lines,
 )
-from ycbench_env import MissingExtraError
+from ycbench_env.errors import needs_extra
 
 
 class RunStore:
@@ -97,11 +97,8 @@ def locked(path: Path, patience_s: float = 0.0) -> Generator[None]:
 
     It is a RunBusyError if another process holds it for longer than ``patience_s`` seconds.
     """
-    try:
+    with needs_extra("cli", "writing runs needs filelock"):
         import filelock  # noqa: PLC0415 -- of an extra
-    except ImportError as error:
-        msg = "writing runs needs filelock: pip install '.[cli]' in the folder of this project"
-        raise MissingExtraError(msg) from error
     if path.is_symlink():  # it would be followed
         msg = f"{path}: is a symbolic link, expected a regular file; remove it"
         raise RunError(msg)

@@ -58,7 +58,7 @@ for name in ("YCBenchMachine", "valid_configs"):
     first, second = done.stdout.splitlines()
     assert first == second
     assert first.startswith("It needs hypothesis (")
-    assert first.endswith("install it: pip install '.[testing]' in this project's folder")
+    assert first.endswith("pip install '.[testing]' in the folder of this project")
 
 
 # ---- conformance
