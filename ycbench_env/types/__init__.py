@@ -1,6 +1,6 @@
 """Frozen value types: what the world is (state), what is said (commands), what happens (events)."""
 
-from ycbench_env.types.command import Command
+from ycbench_env.types.command import AssignTask, Command, DispatchTask
 from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted
 from ycbench_env.types.state import (
     Assignment,
@@ -14,10 +14,12 @@ from ycbench_env.types.state import (
 )
 
 __all__ = [
+    "AssignTask",
     "Assignment",
     "Calendar",
     "Client",
     "Command",
+    "DispatchTask",
     "Employee",
     "Event",
     "HorizonEnd",

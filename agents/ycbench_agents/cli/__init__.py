@@ -1,7 +1,8 @@
 """The command line ``ycbench``: run policies, play by hand, look at worlds and configurations.
 
-Exit codes: 0 done, 1 an episode is not finished or a record does not replay, 2 wrong usage, configuration or file, 130
-interrupted. Results go to stdout and depend on the arguments alone; everything else goes to stderr.
+Exit codes: 0 done, 1 an episode is not finished or a record does not replay, 2 wrong usage, configuration or file, 3
+``validate`` could not check something, 130 interrupted. Results go to stdout and depend on the arguments alone;
+everything else goes to stderr.
 """
 
 import sys

@@ -7,14 +7,14 @@ that time. The horizon is put where time is to stop, so no rule is written a sec
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Final, Literal, TypeAlias, get_args
 
 import attrs
 
 import ycbench_env
 from ycbench_env import State, advance
-from ycbench_env.actions import parse_turn
-from ycbench_env.types import Assignment, Employee, Task
+from ycbench_env.types import Assignment, AssignTask, Command, DispatchTask, Employee, Task
 
 PaperCause: TypeAlias = Literal["adversarial_client", "incapable_team", "over_committed"]
 """The three causes of figure 5a."""
@@ -94,11 +94,9 @@ def in_time_alone(
     if start_us > task.deadline_us:
         return False
     names = {employee.number: employee.name for employee in staff}
-    joins: dict[int, str] = {}
+    joins = defaultdict[int, list[str]](list)
     for member in team:
-        time_us = max(start_us, member.assigned_us)
-        joins[time_us] = f"{joins[time_us]},{names[member.employee]}" if time_us in joins else names[member.employee]
-    assign = f"task assign --task-id {task.task_id} --employees"
+        joins[max(start_us, member.assigned_us)].append(names[member.employee])
     first_us, *later = sorted(joins)
     fresh = attrs.evolve(
         task,
@@ -125,12 +123,12 @@ def in_time_alone(
         terminal_reason=None,
         turns_played=0,
     )
-    state = _do(state, f"{assign} {joins[first_us]}\ntask dispatch --task-id {task.task_id}")
+    state = _do(state, AssignTask(task.task_id, tuple(joins[first_us])), DispatchTask(task.task_id))
     for time_us in later:
         state = _at(state, min(time_us, task.deadline_us))
         if time_us > task.deadline_us or state.tasks[0].status != "active":  # over before somebody really joined
             break
-        state = _do(state, f"{assign} {joins[time_us]}")
+        state = _do(state, AssignTask(task.task_id, tuple(joins[time_us])))
     return _at(state, task.deadline_us).tasks[0].status == "completed_success"
 
 
@@ -142,11 +140,10 @@ def _at(state: State, time_us: int) -> State:
     return attrs.evolve(state, terminal_reason=None)
 
 
-def _do(state: State, text: str) -> State:
+def _do(state: State, *commands: Command) -> State:
     """Return the state after commands that no rule refuses here."""
-    for parsed in parse_turn(text):
-        assert parsed.command is not None, parsed.error  # noqa: S101 -- this module wrote it
-        outcome = ycbench_env.transition(state, parsed.command)
+    for command in commands:
+        outcome = ycbench_env.transition(state, command)
         assert outcome.refusal is None, outcome.refusal  # noqa: S101 -- as documented
         state = outcome.state
     return state

@@ -33,7 +33,7 @@ from ycbench_env import State, YCBenchEnv, advance, initial_state
 from ycbench_env.actions import ParsedCommand, grammar_for, parse_turn
 from ycbench_env.errors import needs_extra
 from ycbench_env.text import shown
-from ycbench_env.types import Calendar, Command, MarketTask
+from ycbench_env.types import Calendar, MarketTask, Task
 
 METRICS_FILE: Final = "metrics.json"
 """Metrics of a run, beside its record."""
@@ -138,12 +138,49 @@ def _client_policy(m: Meter, judged: Iterable[tuple[str, Attitude]]) -> ClientPo
     return "both" if len(kinds) > 1 else "select" if "select" in kinds else "avoid" if kinds else "none"
 
 
-def _cause(failures: list[FailedTask]) -> BankruptcyCause:
+def _bankruptcy_cause(m: Meter) -> BankruptcyCause | None:
     """Return the paper's cause of the failed tasks that lost the most reward; of equals the first of the paper's."""
-    lost = Counter[str]()
-    for row in failures:
-        lost[row.paper_cause] += row.lost_cents
-    return max(PAPER_CAUSES, key=lambda cause: lost[cause]) if failures else "no_failed_task"
+    if m.ending != "bankruptcy" or not m.failures:
+        return "no_failed_task" if m.ending == "bankruptcy" else None
+    return max(PAPER_CAUSES, key=lambda cause: sum(row.lost_cents for row in m.failures if row.paper_cause == cause))
+
+
+def _win_rate(m: Meter) -> float | None:
+    succeeded, failed = (m.state.status_counts[fate] for fate in _FATES[:2])
+    return _ratio(succeeded, succeeded + failed)
+
+
+def _offers(m: Meter) -> list[MarketTask]:
+    return [task.offer for task in m.state.tasks]
+
+
+def _unfinished(m: Meter) -> list[Task]:
+    return [task for task in m.state.tasks if task.status not in _FATES]
+
+
+def _trusted(m: Meter) -> list[bool]:
+    """Return of each task that was completed in time whether its offer required trust."""
+    return [task.offer.required_trust > 0 for task in m.state.tasks if task.status == "completed_success"]
+
+
+def _traced(m: Meter, name: str) -> Any:  # noqa: ANN401 -- a number of JSON, None if no turn has it
+    return m.tally.total(name)[0]
+
+
+def _untraced(m: Meter, *names: str) -> int | None:
+    """Return how many turns lack one of the numbers; None where no model was asked."""
+    was_asked = m.sums["asked"] or m.run.identity.model is not None
+    return max(m.tally.total(name)[1] for name in names) if was_asked else None
+
+
+def _total_tokens(m: Meter) -> int | None:
+    prompt, completion = (_traced(m, name) for name in _TOKENS)
+    return None if prompt is None or completion is None else prompt + completion
+
+
+def _cost_usd(m: Meter) -> float | None:
+    cost = _traced(m, "cost_usd")
+    return None if cost is None else float(cost)
 
 
 def _seconds(first: str = "", last: str = "") -> float | None:
@@ -192,13 +229,13 @@ class RunMetrics:
     """
 
     status: str = _by(lambda m: m.run.outcome.status)  # running, stopped or finished
-    is_complete: bool = _by(lambda m: m.run.is_finished and m.turns == m.run.outcome.turns)  # no turn is lost
+    is_complete: bool = _by(lambda m: m.run.is_finished and m.tally.turns == m.run.outcome.turns)  # no turn is lost
     ending: str | None = _by(lambda m: m.ending)  # bankruptcy, horizon_end or max_turns; None when it was cut off
-    is_bankrupt: bool = _by(lambda m: m.is_bankrupt)
-    bankruptcy_time: str | None = _by(lambda m: m.state.sim_time if m.is_bankrupt else None)  # ISO 8601
-    bankruptcy_cause: BankruptcyCause | None = _by(lambda m: _cause(m.failures) if m.is_bankrupt else None)
+    is_bankrupt: bool = _by(lambda m: m.ending == "bankruptcy")
+    bankruptcy_time: str | None = _by(lambda m: m.state.sim_time if m.ending == "bankruptcy" else None)  # ISO 8601
+    bankruptcy_cause: BankruptcyCause | None = _by(_bankruptcy_cause)
     sim_time: str = _by(lambda m: m.state.sim_time)  # ISO 8601 without a zone
-    survived_months: float = _by(lambda m: m.horizon_months * m.played_fraction)
+    survived_months: float = _by(lambda m: m.horizon_months * ((m.state.now_us - m.start.now_us) / m.horizon_us))
     horizon_months: int = _by(lambda m: m.horizon_months)
     initial_funds_cents: int = _by(lambda m: m.start.funds_cents)
     final_funds_cents: int = _by(lambda m: m.state.funds_cents)  # negative when bankrupt
@@ -206,17 +243,17 @@ class RunMetrics:
     fees_cents: int = _by(lambda m: -_booked(m, "task_fail_penalty"))
     payroll_cents: int = _by(lambda m: -_booked(m, "monthly_payroll"))
     tasks_accepted: int = _by(lambda m: len(m.state.tasks))  # the sum of the next four
-    tasks_succeeded: int = _by(lambda m: m.succeeded)  # completed by their deadline
-    tasks_failed: int = _by(lambda m: m.failed)  # completed after it
+    tasks_succeeded: int = _by(lambda m: m.state.status_counts["completed_success"])  # completed by their deadline
+    tasks_failed: int = _by(lambda m: m.state.status_counts["completed_fail"])  # completed after it
     tasks_cancelled: int = _by(lambda m: m.state.status_counts["cancelled"])
-    tasks_unfinished: int = _by(lambda m: len(m.unfinished))  # planned or active at the end
-    tasks_overdue: int = _by(lambda m: sum(task.deadline_us < m.state.now_us for task in m.unfinished))
+    tasks_unfinished: int = _by(lambda m: len(_unfinished(m)))  # planned or active at the end
+    tasks_overdue: int = _by(lambda m: sum(task.deadline_us < m.state.now_us for task in _unfinished(m)))
     tasks_never_dispatched: int = _by(lambda m: sum(past.dispatched_us is None for past in m.pasts.values()))
-    tasks_trusted: int = _by(lambda m: m.trusted)  # successes whose offer required trust
-    tasks_adversarial: int = _by(lambda m: _adversarial(m, m.offers))
-    win_rate_fraction: float | None = _by(lambda m: _ratio(m.succeeded, m.succeeded + m.failed))
-    trusted_success_fraction: float | None = _by(lambda m: _ratio(m.trusted, m.succeeded))
-    adversarial_fraction: float | None = _by(lambda m: _share(m, m.offers))
+    tasks_trusted: int = _by(lambda m: sum(_trusted(m)))  # successes whose offer required trust
+    tasks_adversarial: int = _by(lambda m: _adversarial(m, _offers(m)))
+    win_rate_fraction: float | None = _by(_win_rate)
+    trusted_success_fraction: float | None = _by(lambda m: _ratio(sum(_trusted(m)), len(_trusted(m))))
+    adversarial_fraction: float | None = _by(lambda m: _share(m, _offers(m)))
     market_adversarial_fraction: float | None = _by(lambda m: _share(m, m.start.market))
     open_adversarial_fraction: float | None = _by(lambda m: _ratio(math.fsum(m.open_shares), len(m.open_shares)))
     failed_adversarial_client: int = _by(lambda m: m.causes["adversarial_client"])
@@ -232,35 +269,35 @@ class RunMetrics:
     final_selected_clients: tuple[str, ...] = _by(lambda m: _clients(m, "select", m.judged.items()))
     final_avoided_clients: tuple[str, ...] = _by(lambda m: _clients(m, "avoid", m.judged.items()))
     notes_length: int | None = _by(lambda m: len(m.notes) if m.run.identity.scratchpad else None)
-    turns: int = _by(lambda m: m.turns)
+    turns: int = _by(lambda m: m.tally.turns)
     commands: int = _by(lambda m: m.calls.total())  # grammatical ones, refused included, skipped ones not
-    scratchpad_writes: int = _by(lambda m: m.writes)
+    scratchpad_writes: int = _by(lambda m: m.sums["writes"])
     inspects: int = _by(lambda m: m.calls["task inspect"])
     accepts: int = _by(lambda m: m.calls["task accept"])
-    writes_per_100_turns: float | None = _by(lambda m: _ratio(100 * m.writes, m.turns))
+    writes_per_100_turns: float | None = _by(lambda m: _ratio(100 * m.sums["writes"], m.tally.turns))
     inspects_per_accept: float | None = _by(lambda m: _ratio(m.calls["task inspect"], m.calls["task accept"]))
-    commands_per_turn: float | None = _by(lambda m: _ratio(m.calls.total(), m.turns))
+    commands_per_turn: float | None = _by(lambda m: _ratio(m.calls.total(), m.tally.turns))
     mean_concurrency: float | None = _by(lambda m: _ratio(m.sums["task_us"], m.sums["busy_us"]))  # the paper's
-    mean_concurrency_by_turn: float | None = _by(lambda m: _ratio(m.sums["peaks"], m.turns))
+    mean_concurrency_by_turn: float | None = _by(lambda m: _ratio(m.sums["peaks"], m.tally.turns))
     mean_concurrency_by_time: float | None = _by(lambda m: _ratio(m.sums["task_us"], m.sums["time_us"]))
     max_concurrency: int = _by(lambda m: m.max_concurrency)  # most tasks that were active at one moment
     invalid_commands: int = _by(lambda m: m.sums["invalid"])  # not grammatical
     skipped_commands: int = _by(lambda m: m.sums["skipped"])  # the one before ``&&`` failed
-    refused_actions: int = _by(lambda m: m.refused_actions)  # commands that act on the world or the notes
-    failed_queries: int = _by(lambda m: m.refused.total() - m.refused_actions)  # commands that only ask
+    refused_actions: int = _by(lambda m: m.sums["refused_actions"])  # commands that act on the world or the notes
+    failed_queries: int = _by(lambda m: m.refused.total() - m.sums["refused_actions"])  # commands that only ask
     empty_turns: int = _by(lambda m: m.sums["empty"])
     forced_advances: int = _by(lambda m: m.sums["forced"])
-    refused_calls: int | None = _by(lambda m: m.traced.get("refused_calls"))  # None if no turn has it, as below
-    unusable_replies: int | None = _by(lambda m: m.traced.get("unusable_replies"))
-    prompt_tokens: int | None = _by(lambda m: m.traced.get("prompt_tokens"))
-    completion_tokens: int | None = _by(lambda m: m.traced.get("completion_tokens"))
-    cached_tokens: int | None = _by(lambda m: m.traced.get("cached_tokens"))
-    reasoning_tokens: int | None = _by(lambda m: m.traced.get("reasoning_tokens"))
-    total_tokens: int | None = _by(lambda m: m.total_tokens)
-    unknown_token_turns: int = _by(lambda m: max(m.unknown.get(name, m.turns) for name in _TOKENS))
-    cost_usd: float | None = _by(lambda m: m.cost_usd)
-    unknown_cost_turns: int = _by(lambda m: m.unknown.get("cost_usd", m.turns))
-    revenue_per_usd: float | None = _by(lambda m: _ratio(_booked(m, "task_reward") / 100, m.cost_usd))
+    refused_calls: int | None = _by(lambda m: _traced(m, "refused_calls"))  # None if no turn has it, as below
+    unusable_replies: int | None = _by(lambda m: _traced(m, "unusable_replies"))
+    prompt_tokens: int | None = _by(lambda m: _traced(m, "prompt_tokens"))
+    completion_tokens: int | None = _by(lambda m: _traced(m, "completion_tokens"))
+    cached_tokens: int | None = _by(lambda m: _traced(m, "cached_tokens"))
+    reasoning_tokens: int | None = _by(lambda m: _traced(m, "reasoning_tokens"))
+    total_tokens: int | None = _by(_total_tokens)
+    unknown_token_turns: int | None = _by(lambda m: _untraced(m, *_TOKENS))
+    cost_usd: float | None = _by(_cost_usd)
+    unknown_cost_turns: int | None = _by(lambda m: _untraced(m, "cost_usd"))
+    revenue_per_usd: float | None = _by(lambda m: _ratio(_booked(m, "task_reward") / 100, _cost_usd(m)))
     latency_s: float | None = _by(lambda m: math.fsum(m.latencies_s) if m.latencies_s else None)
     retries: int | None = _by(lambda m: m.sums["attempts"] - m.sums["asked"] if m.sums["asked"] else None)
     faults: int | None = _by(lambda m: m.sums["faults"] if m.sums["asked"] else None)
@@ -315,7 +352,9 @@ class Meter:
         self.labels, self.month_ends = _months(self.start.calendar)
         self.at_ends: list[State] = []  # the last state within each month
         self.adversarial = frozenset(client.name for client in self.start.clients if client.is_adversarial)
-        self._tally = Tally(self.start.funds_cents)
+        self.horizon_months = 12 * self.start.config.sim.horizon_years
+        self.horizon_us = self.start.calendar.horizon_us - self.start.now_us
+        self.tally = Tally(self.start.funds_cents)
         self.ending: str | None = None
         self.sums = Counter[str]()
         self.calls, self.refused, self.causes = Counter[str](), Counter[str](), Counter[str]()
@@ -352,8 +391,13 @@ class Meter:
                 name = self._names.get(type(one.command), "help")  # which is no line of the grammar's table
                 self.calls[name] += 1
                 self.refused[name] += not ok
+                sums["writes"] += ok and name in _WRITES
+                sums["refused_actions"] += not ok and name in _WORLD | _NOTES
                 if ok and name in _NOTES:
-                    self._note(name, one.command)
+                    content: str = getattr(one.command, "content", "")  # ``clear`` has none
+                    self.notes = f"{self.notes}\n{content}" if name == "scratchpad append" and self.notes else content
+                    self.judged = attitudes(self.notes, [client.name for client in self.start.clients])
+                    self.ever_judged.update(self.judged.items())
                 elif ok and name in _WORLD:
                     peak = max(peak, self._carry_out(turn, name, one))
             failed = not ok
@@ -369,7 +413,7 @@ class Meter:
             if now != recorded:
                 self.refuse(turn, f"{what}: got {now}, recorded {recorded}")
         self.ending = turn.terminal_reason
-        self._tally.add(turn)
+        self.tally.add(turn)
         self.max_concurrency = max(self.max_concurrency, peak)
         sums["peaks"] += peak
         sums["invalid"] += invalid
@@ -420,13 +464,6 @@ class Meter:
                     self.causes.update({row.cause, row.paper_cause})
         return len(after.active_indices)
 
-    def _note(self, name: str, command: Command) -> None:
-        """Change the notes as the scratchpad does, and read them."""
-        content: str = getattr(command, "content", "")  # ``clear`` has none
-        self.notes = f"{self.notes}\n{content}" if name == "scratchpad append" and self.notes else content
-        self.judged = attitudes(self.notes, [client.name for client in self.start.clients])
-        self.ever_judged.update(self.judged.items())
-
     def refuse(self, turn: TurnRecord, why: str) -> NoReturn:
         """Raise MetricsError for a turn that is not as it was recorded."""
         msg = (
@@ -435,28 +472,8 @@ class Meter:
         )
         raise MetricsError(msg)
 
-    # ---- the result; docstrings of columns are in docs/metrics.md
-
     def metrics(self) -> RunMetrics:
         """Return the metrics of the turns so far."""
-        self.is_bankrupt = self.ending == "bankruptcy"
-        calendar = self.start.calendar
-        self.horizon_months = 12 * self.start.config.sim.horizon_years
-        self.played_fraction = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
-        self.turns = self._tally.turns
-        self.succeeded, self.failed = (self.state.status_counts[fate] for fate in _FATES[:2])
-        self.unfinished = [task for task in self.state.tasks if task.status not in _FATES]
-        self.offers = [task.offer for task in self.state.tasks]
-        done = [task.offer for task in self.state.tasks if task.status == "completed_success"]
-        self.trusted = sum(offer.required_trust > 0 for offer in done)
-        self.writes = sum(self.calls[name] - self.refused[name] for name in _WRITES)
-        self.refused_actions = sum(number for name, number in self.refused.items() if name in _WORLD | _NOTES)
-        totals = cast("dict[str, dict[str, Any]]", self._tally.outcome("running", "").totals)
-        self.traced = {name: total["sum"] for name, total in totals.items()}
-        self.unknown = {name: total["unknown_turns"] for name, total in totals.items()}
-        prompt, completion = (self.traced.get(name) for name in _TOKENS)
-        self.total_tokens = None if prompt is None or completion is None else prompt + completion
-        self.cost_usd = None if self.traced.get("cost_usd") is None else float(self.traced["cost_usd"])
         return RunMetrics(**{field.name: field.metadata["value"](self) for field in attrs.fields(RunMetrics)})
 
 
@@ -465,14 +482,11 @@ def open_offers(state: State) -> list[MarketTask]:
 
     The same question as the simulator's own, put to 200 tasks at each accept; a test holds the two together.
     """
-    levels = state.prestige_milli
-    highest = max(levels) if state.config.world.prestige_gate == "highest" else None
-    trust = {client.name: client.trust_milli for client in state.clients}
+    levels, trust = state.counted_prestige_milli, {client.name: client.trust_milli for client in state.clients}
     return [
         offer
         for offer in state.market
-        if (min([levels[domain] for domain in offer.domains]) if highest is None else highest)
-        >= offer.required_prestige * 1000
+        if min([levels[domain] for domain in offer.domains]) >= offer.required_prestige * 1000
         and trust.get(offer.client_name or "", 0) >= offer.required_trust * 1000
     ]
 

@@ -16,7 +16,7 @@ from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.evaluation.suite import EpisodeKey, Suite
 from ycbench_agents.files import structure, to_json, unstructure, write_record
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunOrigin, RunOutcome, RunWarning, find_run
-from ycbench_agents.runs.run import Tally, identity_differences, plain_json, read_object, run_errors, version
+from ycbench_agents.runs.run import Tally, json_differences, plain_json, read_object, run_errors, version
 from ycbench_agents.runs.store import explained
 from ycbench_env.errors import needs_extra
 
@@ -292,7 +292,9 @@ def run_of(folder: Path, planned: PlannedEpisode) -> Run | None:
         run = None if place.is_symlink() else find_run(place)  # a link may lead out of the folder
     except RunError:
         return None
-    return None if run is None or identity_differences(run.identity, planned.identity) else run
+    if run is None or any(json_differences(run.identity.comparable(), planned.identity.comparable())):
+        return None
+    return run
 
 
 def write_evaluation(

@@ -42,8 +42,18 @@ from ycbench_agents.evaluation.results import (
 from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Suite, load_suite
 from ycbench_agents.files import FileError, parse_json, read_file, read_record, structure, to_json, unstructure
 from ycbench_agents.registry import policy_names
-from ycbench_agents.runs import Driver, Run, RunError, RunWarning, TurnRecord, find_run, replay_turn
-from ycbench_agents.runs.run import TURNS_FILE, Tally, identity_differences, json_differences, version
+from ycbench_agents.runs import (
+    Driver,
+    Run,
+    RunError,
+    RunIdentity,
+    RunOutcome,
+    RunWarning,
+    TurnRecord,
+    find_run,
+    replay_turn,
+)
+from ycbench_agents.runs.run import TURNS_FILE, Tally, json_differences, version
 from ycbench_agents.scripted.mixture import named_policies
 from ycbench_env import ConfigError, load_config, preset_names
 from ycbench_env.text import printable, shown
@@ -222,19 +232,9 @@ def _digest(value: Any) -> str:  # noqa: ANN401 -- any JSON value
     return hashlib.sha256(to_json(value, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _head(run: Run) -> bytes:
-    """Return the lines of identity and outcome of a run as its digest has them; a configuration's name is left out."""
-    config = {name: value for name, value in run.identity.config.items() if name not in {"name", "description"}}
-    identity = attrs.asdict(attrs.evolve(run.identity, config=config), recurse=False)
-    return _line(identity) + _line(unstructure(attrs.evolve(run.outcome, ended=None)))
-
-
-def _line(values: JsonObject) -> bytes:
-    return f"{to_json(values, sort_keys=True)}\n".encode("ascii")
-
-
-def _turn(turn: TurnRecord) -> bytes:
-    return _line({k: v for k, v in attrs.asdict(turn, recurse=False).items() if k not in {"transport", "time"}})
+def _line(part: RunIdentity | RunOutcome | TurnRecord) -> bytes:
+    """Return a part of a run as its digest has it."""
+    return f"{to_json(part.comparable(), sort_keys=True)}\n".encode("ascii")
 
 
 def record_digest(run: Run) -> str:
@@ -245,9 +245,9 @@ def record_digest(run: Run) -> str:
     Raises:
         RunError: The record is damaged.
     """
-    digest = hashlib.sha256(_head(run))
+    digest = hashlib.sha256(_line(run.identity) + _line(run.outcome))
     for turn in run.turns():
-        digest.update(_turn(turn))
+        digest.update(_line(turn))
     return digest.hexdigest()
 
 
@@ -277,10 +277,11 @@ def _examine(found: _Pass, policy: Policy | None) -> None:
         driver, meter = Driver(run), Meter(run)
         if policy is not None:
             policy.reset(policy_seed(run.identity.seed))
-        tally, digest, every_byte = Tally(driver.initial_funds_cents), hashlib.sha256(_head(run)), hashlib.sha256()
+        tally, every_byte = Tally(driver.initial_funds_cents), hashlib.sha256()
+        digest = hashlib.sha256(_line(run.identity) + _line(run.outcome))
         for turn in run.turns():
             every_byte.update(turn.to_line())
-            digest.update(_turn(turn))
+            digest.update(_line(turn))
             for name, got, expected in (
                 ("reward in cents", round(turn.reward * 100), turn.funds_delta_cents),
                 ("funds_cents", turn.funds_cents, tally.funds_cents + turn.funds_delta_cents),
@@ -367,6 +368,12 @@ class _Evidence:
         for found in self.passes:
             yield from (f"{found.key}: {self.detail(line)}" for line in found.faults.get(check.rule, ())[:_MOST_LINES])
 
+    def asked_again(self, check: Check) -> list[_Pass]:
+        """Return the passes that a check of policies is about; why one was not asked again becomes a remark."""
+        passes = [found for found in self.passes if found.of_policy == check.rule]
+        check.remarks = sorted({f"{found.key.policy}: {found.not_asked}" for found in passes if found.not_asked})
+        return passes
+
     def json(self, name: str) -> JsonObject:
         """Return the object in a file of the evaluation, or raise FileError."""
         try:
@@ -418,7 +425,7 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
             _examine(found, _policy_to_ask(found, trust_policies=trust_policies))
         evidence = _Evidence(evaluation, rules, {each.folder_name: each for each in planned}, folders, passes)
         checks: list[Check] = []
-        for rule, function, of, expected in _CHECKS:
+        for rule, of, expected, function in _CHECKS:
             check = Check(rule, of, expected)
             check.faults += [*function(evidence, check)]
             check.got = check.got or f"{check.checked} of {check.checked + check.unchecked} {of} checked"
@@ -448,10 +455,25 @@ def _provenance_of(evidence: _Evidence) -> JsonObject:
 
 
 # ---------------------------------------------------------------- checks
-# Each yields its faults and counts what it has checked, and as unchecked what it could not; one that counts nothing
-# is left out.
+# In the order of the outcome. Each yields its faults and counts what it has checked, and as unchecked what it could
+# not; one that counts nothing is left out.
 
 
+_Function: TypeAlias = Callable[[_Evidence, Check], Iterator[str]]
+_CHECKS: Final[list[tuple[str, str, str, _Function]]] = []
+
+
+def _check(rule: str, of: str, expected: str) -> Callable[[_Function], _Function]:
+    """Make a function a check, with the first three fields of its ``Check``."""
+
+    def add(function: _Function) -> _Function:
+        _CHECKS.append((rule, of, expected, function))
+        return function
+
+    return add
+
+
+@_check("suite", "suites", "the digest that suite.json names, and the rules' suite")
 def _suite(evidence: _Evidence, check: Check) -> Iterator[str]:
     suite, rule = evidence.evaluation.suite, evidence.rules.suite
     digest, stored = suite.digest(), evidence.json(SUITE_FILE).get("digest")
@@ -466,6 +488,7 @@ def _suite(evidence: _Evidence, check: Check) -> Iterator[str]:
             yield f"suite.json: got the digest {digest}, expected {rule.digest}, which the rules name"
 
 
+@_check("seeds", "seeds", "the seeds of the rules' suite, as often")
 def _seeds(evidence: _Evidence, check: Check) -> Iterator[str]:
     rule, suite = evidence.rules.suite, evidence.evaluation.suite
     if rule is None:
@@ -483,6 +506,7 @@ def _seeds(evidence: _Evidence, check: Check) -> Iterator[str]:
         yield "seeds.json: the seeds are not those of the rules"
 
 
+@_check("presets", "presets", "presets of this version, as they are")
 def _presets(evidence: _Evidence, check: Check) -> Iterator[str]:
     presets = evidence.evaluation.suite.presets if evidence.rules.presets == "named" else ()
     digests = {preset.label: preset.config.digest() for preset in presets}
@@ -494,6 +518,7 @@ def _presets(evidence: _Evidence, check: Check) -> Iterator[str]:
             yield f"{label}: got the digest {digest}, expected {own}; settings were changed"
 
 
+@_check("version", "runs", "one version; this one, if the rules say so")
 def _version(evidence: _Evidence, check: Check) -> Iterator[str]:
     own = evidence.evaluation.version
     asked = version() if evidence.rules.version == "this" else own
@@ -508,6 +533,7 @@ def _version(evidence: _Evidence, check: Check) -> Iterator[str]:
             yield f"{where}: got {shown(run.identity.version)}, expected {asked}"
 
 
+@_check("checkout", "statements", "one commit, no file changed; else commit, and play all anew")
 def _checkout(evidence: _Evidence, check: Check) -> Iterator[str]:
     """Check where the finished runs were begun; an installed package has a version only."""
     gits = [(found.key, found.run.origin.git) for found in evidence.passes if evidence.rules.checkout == "clean"]
@@ -518,6 +544,7 @@ def _checkout(evidence: _Evidence, check: Check) -> Iterator[str]:
         yield check.got
 
 
+@_check("episodes", "episodes", "no more failed and missing ones than the rules allow")
 def _episodes(evidence: _Evidence, check: Check) -> Iterator[str]:
     episodes, limits = evidence.evaluation.episodes, evidence.rules.limits
     counts = Counter(each.status for each in episodes)
@@ -531,20 +558,22 @@ def _episodes(evidence: _Evidence, check: Check) -> Iterator[str]:
         check.remarks += lines
 
 
+@_check("runs", "folders", "each run in the folder of its episode; if the rules say so, nothing else")
 def _runs(evidence: _Evidence, check: Check) -> Iterator[str]:
     check.checked = len(evidence.folders)
     for name, planned in evidence.planned.items():
         run = evidence.folders.get(name)
         lines = [run] if isinstance(run, str) else []
         if isinstance(run, Run):
-            differences = identity_differences(run.identity, planned.identity)[:_MOST_LINES]
-            lines = [f"run.json: {line} (recorded | planned)" for line in differences]
+            differences = json_differences(run.identity.comparable(), planned.identity.comparable())
+            lines = [f"run.json: {line} (recorded | planned)" for line in itertools.islice(differences, _MOST_LINES)]
         yield from (f"{planned.key}: {evidence.detail(line)}" for line in lines)
     beside = [name for name in evidence.folders if name not in evidence.planned]
     if evidence.rules.runs == "planned":
         yield from (f"{evidence.detail(each)}: the folder belongs to no planned episode; remove it" for each in beside)
 
 
+@_check("copies", "runs", "each run played by itself, so that times differ")
 def _copies(evidence: _Evidence, check: Check) -> Iterator[str]:
     check.checked = len(evidence.passes)
     groups = defaultdict[str, list[str]](list)
@@ -553,23 +582,30 @@ def _copies(evidence: _Evidence, check: Check) -> Iterator[str]:
     yield from (f"{'; '.join(keys)}: the same {TURNS_FILE}" for keys in groups.values() if len(keys) > 1)
 
 
+@_check("records", "runs", "every line as it is played again, sums to the cent, outcomes of the turns")
 def _records(evidence: _Evidence, check: Check) -> Iterator[str]:
     check.count(found.digest is not None or bool(found.faults["records"]) for found in evidence.passes)
     return evidence.lines(check)
 
 
-def _asked_again(evidence: _Evidence, check: Check) -> Iterator[str]:
-    """Yield where policies, or the recorded replies of language models, give other turns."""
-    passes = [found for found in evidence.passes if found.of_policy == check.rule]
-    check.count(not found.not_asked for found in passes for _ in range(found.turns if check.of == "turns" else 1))
-    check.remarks = sorted({f"{found.key.policy}: {found.not_asked}" for found in passes if found.not_asked})
+@_check("policies", "runs", "the same turns when the policies are asked again")
+def _policies(evidence: _Evidence, check: Check) -> Iterator[str]:
+    check.count(not found.not_asked for found in evidence.asked_again(check))
+    return evidence.lines(check)
+
+
+@_check("replies", "turns", "prompt, turn, tokens and cost that follow from the recorded replies")
+def _replies(evidence: _Evidence, check: Check) -> Iterator[str]:
+    passes = evidence.asked_again(check)
+    check.count(not found.not_asked for found in passes for _ in range(found.turns))
     yield from evidence.lines(check)
     for found in passes:
-        if len(found.models) > 1 and check.of == "turns":
+        if len(found.models) > 1:
             names = ", ".join(f"{shown(name)} ({turns} turns)" for name, turns in found.models.items())
             yield f"{found.key}: its replies name several models: {names}"
 
 
+@_check("models", "replies", "replies of the named model, with the tokens that its server counted")
 def _models(evidence: _Evidence, check: Check) -> Iterator[str]:
     """Count the statements about language models that no record can prove."""
     check.unchecked = sum(found.models.total() for found in evidence.passes)
@@ -581,6 +617,7 @@ def _models(evidence: _Evidence, check: Check) -> Iterator[str]:
     return iter(())
 
 
+@_check("metrics", "runs", f"{METRICS_FILE} as it is measured again; ycbench evaluate writes it")
 def _metrics(evidence: _Evidence, check: Check) -> Iterator[str]:
     check.remarks = ["runs that cannot be played again cannot be measured again"]
     for found in evidence.passes:
@@ -594,6 +631,7 @@ def _metrics(evidence: _Evidence, check: Check) -> Iterator[str]:
             yield f"{found.key}: {METRICS_FILE}: {evidence.detail(f'{line} (stored | measured)')}"
 
 
+@_check("invalid_commands", "runs", "no larger share of a policy's commands than the rules allow")
 def _invalid_commands(evidence: _Evidence, check: Check) -> Iterator[str]:
     limit = evidence.rules.limits.invalid_commands
     if limit is None:
@@ -610,26 +648,26 @@ def _invalid_commands(evidence: _Evidence, check: Check) -> Iterator[str]:
             yield f"{policy}: {invalid[policy]} of {total} commands ({invalid[policy] / total:.2%})"
 
 
+@_check("telemetry", "runs", "tokens and cost of every turn, as the rules ask for them")
 def _telemetry(evidence: _Evidence, check: Check) -> Iterator[str]:
     asked = [name for name, is_asked in attrs.asdict(evidence.rules.telemetry).items() if is_asked]
     passes = [found for found in evidence.passes if asked and found.run.identity.model is not None]
     check.checked = len(passes)
     for found in passes:
         metrics = found.metrics or read_metrics(found.run.folder)
-        unknown = (
-            (metrics.unknown_token_turns, metrics.unknown_cost_turns) if metrics is not None else (found.turns,) * 2
-        )
-        for name, turns in zip(("tokens", "cost"), unknown, strict=True):
-            if name in asked and (turns or metrics is None):
+        for name in asked:
+            turns = found.turns if metrics is None else getattr(metrics, f"unknown_{name.removesuffix('s')}_turns")
+            if turns or metrics is None:
                 yield f"{found.key}: {name} of {turns} turns unknown"
 
 
-def _json_file(evidence: _Evidence, check: Check) -> Iterator[str]:
-    """Compare results.json or provenance.json with what it should be now; under which rules it was made is free."""
-    name, is_results = f"{check.rule}.json", check.rule == "results"
-    if not is_results and not os.path.lexists(evidence.evaluation.folder / name):
-        return
-    now = results_document(evidence.evaluation) if is_results else _provenance_of(evidence)
+@_check("results", "files", "the results of the records; ycbench evaluate writes them")
+def _results(evidence: _Evidence, check: Check) -> Iterator[str]:
+    return _compared(evidence, check, RESULTS_FILE, results_document(evidence.evaluation))
+
+
+def _compared(evidence: _Evidence, check: Check, name: str, now: JsonObject) -> Iterator[str]:
+    """Compare a file with what it should be now; under which rules it was made is free."""
     check.checked = 1
     try:
         stored = evidence.json(name)
@@ -644,6 +682,7 @@ def _json_file(evidence: _Evidence, check: Check) -> Iterator[str]:
     yield from (f"{name}: {line} (stored | from the records)" for line in itertools.islice(lines, _MOST_LINES))
 
 
+@_check("report", "files", "the report of the records; ycbench report writes it")
 def _report(evidence: _Evidence, check: Check) -> Iterator[str]:
     """Render the report that lies in the folder, with the options that its headings show, from the records again."""
     evaluation = evidence.evaluation
@@ -689,6 +728,7 @@ def _stored(evidence: _Evidence, check: Check, *names: str) -> dict[str, bytes]:
     return stored
 
 
+@_check("held_out", "files", "no secret seed in a file that may be published, and none that can be guessed")
 def _held_out(evidence: _Evidence, check: Check) -> Iterator[str]:
     """Check that no secret seed can be read in, or guessed from, a file that may be published."""
     if not evidence.evaluation.suite.is_held_out:
@@ -703,34 +743,7 @@ def _held_out(evidence: _Evidence, check: Check) -> Iterator[str]:
         yield f"{small} seeds are below 2^40, so that playing finds them; draw larger ones"
 
 
-_CHECKS: Final[tuple[tuple[str, Callable[[_Evidence, Check], Iterator[str]], str, str], ...]] = (
-    ("suite", _suite, "suites", "the digest that suite.json names, and the rules' suite"),
-    ("seeds", _seeds, "seeds", "the seeds of the rules' suite, as often"),
-    ("presets", _presets, "presets", "presets of this version, as they are"),
-    ("version", _version, "runs", "one version; this one, if the rules say so"),
-    (
-        "checkout",
-        _checkout,
-        "statements",
-        "one commit, no file changed; else commit, and play all anew",
-    ),
-    ("episodes", _episodes, "episodes", "no more failed and missing ones than the rules allow"),
-    ("runs", _runs, "folders", "each run in the folder of its episode; if the rules say so, nothing else"),
-    ("copies", _copies, "runs", "each run played by itself, so that times differ"),
-    ("records", _records, "runs", "every line as it is played again, sums to the cent, outcomes of the turns"),
-    ("policies", _asked_again, "runs", "the same turns when the policies are asked again"),
-    (
-        "replies",
-        _asked_again,
-        "turns",
-        "prompt, turn, tokens and cost that follow from the recorded replies",
-    ),
-    ("models", _models, "replies", "replies of the named model, with the tokens that its server counted"),
-    ("metrics", _metrics, "runs", f"{METRICS_FILE} as it is measured again; ycbench evaluate writes it"),
-    ("invalid_commands", _invalid_commands, "runs", "no larger share of a policy's commands than the rules allow"),
-    ("telemetry", _telemetry, "runs", "tokens and cost of every turn, as the rules ask for them"),
-    ("results", _json_file, "files", "the results of the records; ycbench evaluate writes them"),
-    ("report", _report, "files", "the report of the records; ycbench report writes it"),
-    ("held_out", _held_out, "files", "no secret seed in a file that may be published, and none that can be guessed"),
-    ("provenance", _json_file, "files", "digests of the records; remove it where they were changed on purpose"),
-)
+@_check("provenance", "files", "digests of the records; remove it where they were changed on purpose")
+def _provenance(evidence: _Evidence, check: Check) -> Iterator[str]:
+    if os.path.lexists(evidence.evaluation.folder / PROVENANCE_FILE):
+        yield from _compared(evidence, check, PROVENANCE_FILE, _provenance_of(evidence))

@@ -39,10 +39,8 @@ from ycbench_agents.runs.run import (
     Tally,
     TurnRecord,
     find_run,
-    identity_differences,
     json_differences,
     plain_json,
-    turn_differences,
 )
 from ycbench_agents.runs.store import RunStore
 from ycbench_env import Observation, YCBenchEnv
@@ -179,7 +177,7 @@ def _mismatch(run: Run, identity: RunIdentity) -> RunMismatchError | None:
             f"{run.folder}: was written by ycbench-env {run.identity.version} in format {run.format}, before policies "
             "had seeds of their own; it can be replayed, not resumed: choose another folder"
         )
-    if differences := identity_differences(run.identity, identity):
+    if differences := [*json_differences(run.identity.comparable(), identity.comparable())]:
         msg = f"{run.folder}: holds another run (recorded | asked for); choose another folder, or ask for the same"
         return RunMismatchError(msg, differences)
     return None
@@ -263,7 +261,8 @@ def replay_turn(driver: Driver, turn: TurnRecord, policy: Policy | None = None) 
     differences = ["it comes after the end of the episode"] if driver.is_over else []
     if policy is not None:
         differences += _policy_differences(policy, driver.observation, turn)
-    return [*differences, *turn_differences(turn, driver.play(turn.action, turn.trace, turn.transport))]
+    again = driver.play(turn.action, turn.trace, turn.transport)
+    return [*differences, *json_differences(turn.comparable(), again.comparable())]
 
 
 def _policy_differences(policy: Policy, observation: Observation, turn: TurnRecord) -> list[str]:

@@ -145,6 +145,11 @@ class RunIdentity:
             scratchpad=scratchpad,
         )
 
+    def comparable(self) -> JsonObject:
+        """Return the fields that must be equal in equal runs: all but name and description of the configuration."""
+        config = {name: value for name, value in self.config.items() if name not in {"name", "description"}}
+        return {**attrs.asdict(self, recurse=False), "config": config}
+
     def folder_name(self, *labels: str) -> str:
         """Return a portable name for the run's folder; different runs and labels have different names.
 
@@ -219,6 +224,10 @@ class RunOutcome:
     total_return: float | None = None  # sum of all rewards, in dollars
     totals: JsonObject = attrs.field(factory=dict[str, Json])  # of the traces, see Tally
 
+    def comparable(self) -> JsonObject:
+        """Return the fields that must be equal in equal runs: all but the time."""
+        return {**attrs.asdict(self), "ended": None}
+
 
 @attrs.frozen
 class TurnRecord:
@@ -247,6 +256,10 @@ class TurnRecord:
     def is_last(self) -> bool:
         """Whether the episode is over."""
         return self.terminated or self.truncated
+
+    def comparable(self) -> JsonObject:
+        """Return the fields that must be equal in equal runs: all but transport and time."""
+        return attrs.asdict(self, recurse=False, filter=attrs.filters.exclude("transport", "time"))
 
     def to_line(self) -> bytes:
         """Return the line of turns.jsonl, its line break included."""
@@ -397,20 +410,6 @@ def plain_json(value: object, what: str) -> Json:
 # ---------------------------------------------------------------- comparing
 
 
-def identity_differences(recorded: RunIdentity, asked: RunIdentity) -> list[str]:
-    """Return what differs between two identities, one line each; names of configurations do not count."""
-    first, second = (attrs.asdict(each, recurse=False) for each in (recorded, asked))
-    for values in (first, second):
-        values["config"] = {k: v for k, v in values["config"].items() if k not in {"name", "description"}}
-    return list(json_differences(first, second))
-
-
-def turn_differences(first: TurnRecord, second: TurnRecord) -> list[str]:
-    """Return what differs between two turns, one line each; times and transport do not count."""
-    one, other = ({**attrs.asdict(turn, recurse=False), "transport": None, "time": None} for turn in (first, second))
-    return list(json_differences(one, other))
-
-
 def same_run(first: Run, second: Run) -> list[str]:
     """Return how two runs differ, one line each, at most 20; [] for equal runs.
 
@@ -418,14 +417,13 @@ def same_run(first: Run, second: Run) -> list[str]:
     """
 
     def differences() -> Iterator[str]:
-        yield from identity_differences(first.identity, second.identity)
-        one, other = (attrs.asdict(attrs.evolve(run.outcome, ended=None)) for run in (first, second))
-        yield from json_differences(one, other, "outcome")
+        yield from json_differences(first.identity.comparable(), second.identity.comparable())
+        yield from json_differences(first.outcome.comparable(), second.outcome.comparable(), "outcome")
         for number, (left, right) in enumerate(itertools.zip_longest(first.turns(), second.turns()), 1):
             if left is None or right is None:
                 yield f"turn {number}: only the {'second' if left is None else 'first'} run has it"
                 return
-            yield from (f"turn {number}: {line}" for line in turn_differences(left, right))
+            yield from (f"turn {number}: {line}" for line in json_differences(left.comparable(), right.comparable()))
 
     return list(itertools.islice(differences(), _MOST_DIFFERENCES))
 
@@ -492,15 +490,21 @@ class Tally:
             elif isinstance(value, int | float) and not isinstance(value, bool):
                 self._known.setdefault(name, []).append(value)
 
+    def total(self, name: str) -> tuple[int | float | None, int]:
+        """Return the sum of a number in the traces, None if no turn has it, and how many turns lack it."""
+        values = self._known.get(name, [])
+        total = sum(Decimal(str(value)) for value in values)  # so that a sum of costs reads as people write it
+        number = float(total) if any(isinstance(value, float) for value in values) else int(total)
+        return number if values else None, self.turns - len(values)
+
     def outcome(
         self, status: Literal["running", "finished", "stopped"], ended: str, reason: str | None = None
     ) -> RunOutcome:
         """Return the outcome of a run that ends or stops here at a wall-clock time."""
         totals: JsonObject = {}
-        for name, values in sorted(self._known.items()):
-            total = sum(Decimal(str(value)) for value in values)  # so that a sum of costs reads as people write it
-            number = float(total) if any(isinstance(value, float) for value in values) else int(total)
-            totals[name] = {"sum": number if values else None, "unknown_turns": self.turns - len(values)}
+        for name in sorted(self._known):
+            total, unknown_turns = self.total(name)
+            totals[name] = {"sum": total, "unknown_turns": unknown_turns}
         return RunOutcome(
             status=status,
             ended=ended,
