@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ycbench_agents.llm.loopback import request_problems
+from strict_server import request_problems
+
 from ycbench_agents.llm.reply import ToolCall
 
 

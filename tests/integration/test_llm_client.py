@@ -11,10 +11,11 @@ import traceback
 
 import openai._base_client
 import pytest
+from strict_server import SOME_OF_EACH, Fault, StrictServer, error_fault
 
 from ycbench_agents.base import JsonObject
 from ycbench_agents.llm.client import ChatRequest, Completion, ContextLengthError, ModelError, OpenAIChat
-from ycbench_agents.llm.loopback import SOME_OF_EACH, Fault, LoopbackServer, ScriptedReply, error_fault, tool_call
+from ycbench_agents.llm.loopback import LoopbackServer, ScriptedReply, tool_call
 from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.reply import ChatReply, ToolCall
 from ycbench_agents.llm.settings import LLMSettings
@@ -67,7 +68,7 @@ def always(fault: Fault) -> dict[int, Fault]:
 
 
 def test_a_reply_comes_with_its_calls_reasoning_usage_and_model() -> None:
-    with LoopbackServer(ready) as server:
+    with StrictServer(ready) as server:
         completion = completed(client(server))
     usage = completion.reply.usage
     assert usage.prompt is not None
@@ -84,11 +85,11 @@ def test_a_reply_comes_with_its_calls_reasoning_usage_and_model() -> None:
 
 
 def test_a_request_holds_the_settings_that_are_set_and_no_others() -> None:
-    with LoopbackServer(ready) as server:
+    with StrictServer(ready) as server:
         completed(client(server))
         settings = {"temperature": 0, "max_tokens": 5, "seed": 0, "top_p": 1.0, "extra_body": {"top_k": 3}}
         completed(client(server, **settings), ChatRequest(REQUEST.messages))
-    plain, full = (logged.body for logged in server.requests)
+    plain, full = server.requests
     assert plain == {"model": "m", "messages": list(REQUEST.messages), "tools": [TOOL]}
     expected = {"temperature": 0.0, "top_p": 1.0, "max_completion_tokens": 5, "seed": 0, "top_k": 3}
     assert full == {"model": "m", "messages": list(REQUEST.messages), **expected}
@@ -97,7 +98,7 @@ def test_a_request_holds_the_settings_that_are_set_and_no_others() -> None:
 def test_a_proxy_for_the_world_is_not_asked_for_a_server_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    with LoopbackServer(ready) as server:
+    with StrictServer(ready) as server:
         assert completed(client(server)).reply.content == "Ready."
 
 
@@ -106,16 +107,16 @@ def test_a_proxy_for_the_world_is_not_asked_for_a_server_on_this_machine(monkeyp
 
 @pytest.mark.parametrize("fault", SOME_OF_EACH, ids=lambda fault: repr(fault)[:60])
 def test_a_temporary_fault_is_tried_again_with_the_same_request(fault: Fault) -> None:
-    with LoopbackServer(ready, {1: fault, 2: fault}) as server:
+    with StrictServer(ready, {1: fault, 2: fault}) as server:
         completion = completed(client(server, timeout_s=5))
     assert completion.reply.content == "Ready."
     assert completion.transport.attempts == 3
     assert len(completion.transport.faults) == 2
-    assert [logged.body for logged in server.requests] == [server.requests[0].body] * 3
+    assert server.requests == [server.requests[0]] * 3
 
 
 def test_attempts_are_limited_and_the_last_fault_is_shown() -> None:
-    with LoopbackServer(ready, always(error_fault(503, message="busy"))) as server:
+    with StrictServer(ready, always(error_fault(503, message="busy"))) as server:
         error = refused(client(server, max_retries=2))
     assert len(server.requests) == 3
     assert str(error) == f"no reply of m at {server.base_url} after 3 attempts: HTTP 503: busy"
@@ -127,14 +128,14 @@ def test_attempts_are_limited_and_the_last_fault_is_shown() -> None:
     "fault", [Fault(stall_s=60), Fault(200, " " * 10_000, interval_s=0.01, cut=True)], ids=["stall", "trickle"]
 )
 def test_an_attempt_is_bounded_in_wall_time_however_slowly_bytes_come(fault: Fault) -> None:
-    with LoopbackServer(ready, {1: fault}) as server:
+    with StrictServer(ready, {1: fault}) as server:
         completion = completed(client(server, timeout_s=0.5))
     assert completion.transport.faults == ("no reply within 0.5 s",)
     assert completion.reply.content == "Ready."
 
 
 def test_the_deadline_bounds_all_attempts_and_waits() -> None:
-    with LoopbackServer(ready, always(Fault(stall_s=60))) as server:
+    with StrictServer(ready, always(Fault(stall_s=60))) as server:
         error = refused(client(server, timeout_s=0.2, max_retries=1000, deadline_s=0.7))
     assert "no reply before the deadline of 0.7 s" in str(error)
     assert len(server.requests) < 10
@@ -160,7 +161,7 @@ def test_a_refused_connection_is_tried_again() -> None:
     ids=lambda value: str(value)[:30],
 )
 def test_a_refusal_for_good_is_not_tried_again(fault: Fault, text: str) -> None:
-    with LoopbackServer(ready, always(fault)) as server:
+    with StrictServer(ready, always(fault)) as server:
         error = refused(client(server))
     assert text in str(error)
     assert len(server.requests) == 1
@@ -177,7 +178,7 @@ def test_a_refusal_for_good_is_not_tried_again(fault: Fault, text: str) -> None:
     ],
 )
 def test_a_request_beyond_the_context_differs_from_other_refusals(fault: Fault | None) -> None:
-    with LoopbackServer(ready, {1: fault} if fault else None, context_tokens=5) as server:
+    with StrictServer(ready, {1: fault} if fault else None, context_tokens=5) as server:
         assert isinstance(refused(client(server)), ContextLengthError)
     assert len(server.requests) == 1
 
@@ -190,7 +191,7 @@ def test_one_client_serves_several_loops_and_episodes_and_leaves_no_connection_o
         await chat.aclose()  # a closed client opens new connections
         return await asyncio.gather(*(chat.complete(REQUEST) for _ in range(20)))
 
-    with LoopbackServer(ready, {3: Fault(), 25: error_fault(500)}) as server:
+    with StrictServer(ready, {3: Fault(), 25: error_fault(500)}) as server:
         chat = client(server)
         for _ in range(2):
             replies = asyncio.run(several(chat))
@@ -205,10 +206,10 @@ def test_one_client_serves_several_loops_and_episodes_and_leaves_no_connection_o
 
 def test_the_key_is_sent_as_the_bearer_and_a_placeholder_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_KEY", f" {KEY}\n")  # read from a file that ends in a line break
-    with LoopbackServer(ready, api_key=KEY) as server:
+    with StrictServer(ready, api_key=KEY) as server:
         assert completed(client(server)).reply.content == "Ready."
         assert completed(client(server, api_key_variable="OTHER_KEY")).reply.content == "Ready."
-    with LoopbackServer(ready, api_key="none") as server:
+    with StrictServer(ready, api_key="none") as server:
         assert completed(client(server, api_key_variable="NO_KEY_AT_ALL")).reply.content == "Ready."
 
 
@@ -223,7 +224,7 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_shown(
 
 
 def test_the_address_may_come_from_the_variable_and_must_hold_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackServer(ready) as server:
+    with StrictServer(ready) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert completed(OpenAIChat(LLMSettings(model="m"))).reply.content == "Ready."
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{KEY}@127.0.0.1:1/v1")
@@ -238,7 +239,7 @@ ECHO = json.dumps({"error": {"message": f"Bearer {KEY} with {HEADER} is wrong"}}
 @pytest.mark.parametrize("status", [401, 503, 200])
 def test_no_secret_is_in_an_error_its_traceback_or_the_log(status: int, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    with LoopbackServer(ready, always(Fault(status, ECHO, {"X-Echo": "1"}))) as server:
+    with StrictServer(ready, always(Fault(status, ECHO, {"X-Echo": "1"}))) as server:
         error = refused(client(server, extra_headers={"X-Own": f"Token {HEADER}"}, max_retries=1))
     shown = "".join([*traceback.format_exception(error), repr(error.transport), caplog.text])
     assert "[redacted]" in shown
@@ -247,7 +248,7 @@ def test_no_secret_is_in_an_error_its_traceback_or_the_log(status: int, caplog: 
 
 
 def test_a_key_that_a_server_repeats_in_a_reply_is_not_kept() -> None:
-    with LoopbackServer(lambda _: ScriptedReply(f"your key is {KEY}")) as server:
+    with StrictServer(lambda _: ScriptedReply(f"your key is {KEY}")) as server:
         assert completed(client(server)).reply.content == "your key is [redacted]"
 
 

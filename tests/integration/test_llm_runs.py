@@ -13,18 +13,10 @@ from typing import Any
 
 import openai._base_client
 import pytest
+from strict_server import SOME_OF_EACH, StrictServer, error_fault, text_model
 
 from ycbench_agents.base import JsonObject
-from ycbench_agents.llm.loopback import (
-    SOME_OF_EACH,
-    LoopbackServer,
-    Model,
-    ScriptedReply,
-    error_fault,
-    greedy_model,
-    text_model,
-    tool_call,
-)
+from ycbench_agents.llm.loopback import LoopbackServer, Model, ScriptedReply, greedy_model, tool_call
 from ycbench_agents.llm.policy import LLMPolicy, recorded_settings
 from ycbench_agents.llm.pricing import Price, Prices
 from ycbench_agents.llm.settings import LLMSettings
@@ -66,13 +58,13 @@ def lines(run: Run) -> list[str]:
 def test_a_run_full_of_faults_has_the_record_of_a_calm_one(
     model: Model, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with LoopbackServer(model) as server:
+    with StrictServer(model) as server:
         calm = played(tmp_path / "calm", server, monkeypatch, mode=mode, keep_turns=3)
-        asked = [logged.body for logged in server.requests]
+        asked = server.requests
     storm = {2 * place + 1: fault for place, fault in enumerate(SOME_OF_EACH)}
-    with LoopbackServer(model, storm) as server:
+    with StrictServer(model, storm) as server:
         stormy = played(tmp_path / "stormy", server, monkeypatch, mode=mode, keep_turns=3)
-        assert [logged.body for logged in server.requests if logged.fault is None] == asked
+        assert [body for body, fault in zip(server.requests, server.met, strict=True) if fault is None] == asked
     assert same_run(stormy, calm) == []
     assert lines(stormy) == lines(calm)
     faults = [fault for turn in stormy.turns() for fault in (turn.transport or {})["faults"]]  # pyright: ignore[reportGeneralTypeIssues, reportOptionalIterable] -- a list
@@ -83,9 +75,9 @@ def test_a_run_full_of_faults_has_the_record_of_a_calm_one(
 def test_a_refusal_stops_a_run_with_its_reason_and_it_goes_on_without_asking_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with LoopbackServer(greedy_model) as server:
+    with StrictServer(greedy_model) as server:
         calm = played(tmp_path / "calm", server, monkeypatch)
-    with LoopbackServer(greedy_model, {11: error_fault(401, message="Incorrect API key provided")}) as server:
+    with StrictServer(greedy_model, {11: error_fault(401, message="Incorrect API key provided")}) as server:
         stopped = played(tmp_path / "run", server, monkeypatch)
         assert (stopped.outcome.status, stopped.outcome.turns) == ("stopped", 10)
         assert "HTTP 401: Incorrect API key provided (the key is taken from" in (stopped.outcome.reason or "")
@@ -98,25 +90,25 @@ def test_a_refusal_stops_a_run_with_its_reason_and_it_goes_on_without_asking_aga
 def test_a_small_context_shrinks_the_window_also_through_a_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with LoopbackServer(greedy_model, context_tokens=4000) as server:
+    with StrictServer(greedy_model, context_tokens=4000) as server:
         whole = played(tmp_path / "whole", server, monkeypatch)
     windows: list[Any] = [(turn.trace or {})["shrunk_to"] for turn in whole.turns()]
     assert windows[0] is None
     assert isinstance(windows[-1], int)
-    with LoopbackServer(greedy_model, {20: error_fault(403)}, context_tokens=4000) as server:
+    with StrictServer(greedy_model, {20: error_fault(403)}, context_tokens=4000) as server:
         assert played(tmp_path / "run", server, monkeypatch).outcome.status == "stopped"
         assert same_run(played(tmp_path / "run", server, monkeypatch), whole) == []
 
 
 def test_a_model_that_never_acts_plays_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackServer(lambda _: ScriptedReply(None, [tool_call("a", "bash", "{")], "length")) as server:
+    with StrictServer(lambda _: ScriptedReply(None, [tool_call("a", "bash", "{")], "length")) as server:
         run = played(tmp_path, server, monkeypatch, turns=1000)
     assert run.outcome.status == "finished"
     assert run.outcome.totals["unusable_replies"] == {"sum": run.outcome.turns, "unknown_turns": 0}
 
 
 def test_a_replay_recomputes_action_prompt_and_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackServer(greedy_model) as server:
+    with StrictServer(greedy_model) as server:
         run = played(tmp_path, server, monkeypatch, turns=6)
 
     def differences() -> list[str]:

@@ -70,7 +70,7 @@ def test_a_language_model_has_its_messages_and_replies(tmp_path: Path) -> None:
         policy = make_llm_policy("scripted", base_url=server.base_url, keep_turns=2)
         run = play_run(tmp_path / "run", RunIdentity.of("default", 1, "llm", policy, max_turns=4), policy)
         policy.close()
-        asked = [request.body for request in server.requests]
+        asked = server.requests
     examples = list(export_turns(run))
     for example, request in zip(examples, asked, strict=True):
         assert request is not None

@@ -1,4 +1,4 @@
-"""The server on this machine: scripted replies, faults to order, and the rules of strict servers."""
+"""The server on this machine, and the strict one of these tests."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ import urllib.request
 from typing import Any
 
 import pytest
+from strict_server import StrictServer, error_fault, request_problems, text_model
 
 from ycbench_agents import make_policy, rollout
 from ycbench_agents.base import Json, JsonObject
-from ycbench_agents.llm.loopback import (
-    LoopbackServer,
-    ScriptedReply,
-    error_fault,
-    greedy_model,
-    main,
-    request_problems,
-    text_model,
-)
+from ycbench_agents.llm.loopback import LoopbackServer, Model, ScriptedReply, greedy_model, main
 from ycbench_env import YCBenchEnv
 
 START: list[Any] = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
@@ -44,17 +37,19 @@ def test_a_reply_has_the_form_of_the_interface_and_equal_requests_equal_answers(
     with LoopbackServer(lambda _: ScriptedReply("x", more={"reasoning": "r"})) as server:
         status, body = posted(server, REQUEST)
         assert posted(server, REQUEST) == (status, body)
-        assert [logged.body for logged in server.requests] == [REQUEST, REQUEST]
+        assert server.requests == [REQUEST, REQUEST]
     assert body["choices"][0]["message"] == {"role": "assistant", "content": "x", "reasoning": "r"}
     assert body["choices"][0]["finish_reason"] == "stop"
     assert body["usage"]["total_tokens"] == body["usage"]["prompt_tokens"] + body["usage"]["completion_tokens"]
 
 
-def test_wrong_requests_are_refused_as_strict_servers_do() -> None:
-    with LoopbackServer(greedy_model, {1: error_fault(429)}, api_key="k", context_tokens=40) as server:
-        assert posted(server, REQUEST, "/models", "k")[0] == 404
+def test_wrong_requests_are_refused() -> None:
+    with LoopbackServer(greedy_model) as server:
+        assert posted(server, REQUEST, "/models")[0] == 404
+        assert posted(server, b"[1")[0] == posted(server, {"model": "m"})[0] == 400
+        assert server.requests == []
+    with StrictServer(greedy_model, {1: error_fault(429)}, api_key="k", context_tokens=40) as server:
         assert posted(server, REQUEST)[0] == 401
-        assert posted(server, b"[1", key="k")[0] == 400
         assert "roles" in posted(server, {**REQUEST, "messages": START[:1]}, key="k")[1]
         assert server.requests == []
         assert posted(server, REQUEST, key="k")[0] == 429
@@ -64,16 +59,16 @@ def test_wrong_requests_are_refused_as_strict_servers_do() -> None:
 
 
 @pytest.mark.usefixtures("no_waits")
-@pytest.mark.parametrize("mode", ["tools", "text"])
-def test_the_scripted_models_play_with_the_tool_and_in_writing(mode: str) -> None:
-    with LoopbackServer(greedy_model if mode == "tools" else text_model, every=9) as server:
+@pytest.mark.parametrize(("mode", "model"), [("tools", greedy_model), ("text", greedy_model), ("text", text_model)])
+def test_the_scripted_models_play_with_the_tool_and_in_writing(mode: str, model: Model) -> None:
+    with LoopbackServer(model, fail_every=9) as server:
         policy: Any = make_policy("llm", model="m", base_url=server.base_url, mode=mode)
         trajectory = rollout(YCBenchEnv({"loop": {"max_turns": 12}}), policy, 1)
         policy.close()
     answers: list[Any] = [entry for seen in trajectory.observations for entry in json.loads(seen["results"])]
     assert all(answer["ok"] for answer in answers)
     assert sum(answer["command"].startswith("task dispatch") for answer in answers) > 2
-    assert sum(logged.fault is not None for logged in server.requests) == len(server.requests) // 9
+    assert len(server.requests) == 13  # the ninth once more
 
 
 def called(*ids: Json, arguments: Json = "{}", name: Json = "f") -> dict[str, Any]:
@@ -129,10 +124,10 @@ def test_what_strict_servers_refuse_is_found(messages: Any, problem: str) -> Non
 def test_the_program_serves_until_it_is_ended_and_tells_a_port_that_is_taken(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    command = [sys.executable, "-m", "ycbench_agents.llm.loopback", "--model", "text", "--port", "0"]
+    command = [sys.executable, "-m", "ycbench_agents.llm.loopback", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 -- this program
         assert process.stdout is not None
-        address = process.stdout.readline().split()[3].rstrip(";")
+        address = process.stdout.readline().split()[2].rstrip(";")
         assert address.startswith("http://127.0.0.1:")
         assert main(["--port", address.rpartition(":")[2].partition("/")[0]]) == 1
         process.terminate()
