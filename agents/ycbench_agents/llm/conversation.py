@@ -1,15 +1,15 @@
 """The conversation so far, and the messages that it makes at any window.
 
-- The messages are valid for the chat interface at every window: the system message first and only there, then whole
+- The messages are valid for the chat interface at every window: one system message, at the beginning, then whole
   turns, then the present; each call is answered once, in order, directly after the message that holds it; two messages
   of the user or the model never follow one another; no message of the model is empty.
-- A turn is shown whole or not at all. Where the last one is not shown, the model is told so.
-- A call is never given the answer to another call's command.
-- Reasoning is sent back only where that is asked for: fields by their name, thoughts in the text never.
+- A turn is shown whole or not at all. Where the last one is not shown, a message states it.
+- A call never gets the answer to another call's command.
+- Only fields of reasoning that the settings name are sent back; thoughts in the text never are.
 - What is sent back of a turn is bounded: the model's text, its reasoning, the arguments of its calls, and the answers.
 
-A turn is: what the user said, the model's message, and the answers to its calls. Answers stand in messages of the role
-``tool``, for a model without tools in the user's next message.
+A turn is: a message of the user with status and events, the model's message, and the answers to its calls. Answers
+stand in messages of the role ``tool``, for a model without tools in the user's next message.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ class CommandAnswer:
 class Exchange:
     """One turn of the conversation."""
 
-    said: str  # by the user before it: status and events
+    status: str  # with events; the user's message before the model's
     reply: ChatReply
     plan: Plan
     answers: tuple[tuple[CommandAnswer, ...], ...]  # of each call of the plan, in order
 
 
 def status_text(observation: Observation) -> str:
-    """Return what an observation says of the world and of what happened, without answers and notes."""
+    """Return the part of an observation with status and events, without answers and notes."""
     return re.split(r"^(?:> |Scratchpad:$)", observation["text"], maxsplit=1, flags=re.MULTILINE)[0].removesuffix("\n")
 
 
 def messages(  # noqa: PLR0913 -- each changes the messages
     system: str,
     exchanges: Window[Exchange],
-    said: str,
+    status: str,
     last: Exchange | None = None,
     *,
     mode: Mode,
@@ -77,7 +77,7 @@ def messages(  # noqa: PLR0913 -- each changes the messages
     Args:
         system: System prompt.
         exchanges: The turns that the model is shown.
-        said: What the user says now: status and events.
+        status: Status and events now, for the last message.
         last: The turn before, also where the window does not hold it; None at the start of an episode.
         mode: Whether answers go to a model with tools or to one without.
         replay_reasoning: Names of the fields of reasoning that are sent back.
@@ -85,20 +85,20 @@ def messages(  # noqa: PLR0913 -- each changes the messages
     listed: list[JsonObject] = [{"role": "system", "content": system}]
     before = ""
     for exchange in exchanges.turns:
-        listed += [_user(before, exchange.said), *_turn(exchange, mode, replay_reasoning)]
-        before = _unheard(exchange, mode)
+        listed += [_user(before, exchange.status), *_turn(exchange, mode, replay_reasoning)]
+        before = _left_over(exchange, mode)
     if not exchanges.turns and last is not None:
         not_shown = "The answers to your last turn are not shown here." if last.answers else ""
         before = "\n\n".join(filter(None, (last.plan.note, not_shown)))
-    listed.append(_user(before, said))
+    listed.append(_user(before, status))
     listed[1] = _user(gone_marker(exchanges.dropped), str(listed[1]["content"]))
     return tuple(listed)
 
 
 def exchange_tokens(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> int:
     """Return about how many tokens a turn adds to a request, by estimate and rather too many than too few."""
-    listed = [_user("", exchange.said), *_turn(exchange, mode, replay_reasoning)]
-    return count_tokens(listed) + estimate_tokens(json.dumps(f"{_unheard(exchange, mode)}\n\n"))
+    listed = [_user("", exchange.status), *_turn(exchange, mode, replay_reasoning)]
+    return count_tokens(listed) + estimate_tokens(json.dumps(f"{_left_over(exchange, mode)}\n\n"))
 
 
 def count_tokens(listed: Sequence[Json]) -> int:
@@ -111,8 +111,8 @@ def prompt_sha256(listed: Sequence[JsonObject]) -> str:
     return hashlib.sha256(files.to_json(list(listed), sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _user(before: str, said: str) -> JsonObject:
-    return {"role": "user", "content": f"{before}\n\n{said}" if before else said}
+def _user(before: str, status: str) -> JsonObject:
+    return {"role": "user", "content": f"{before}\n\n{status}" if before else status}
 
 
 def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> Iterator[JsonObject]:
@@ -144,8 +144,8 @@ def _turn(exchange: Exchange, mode: Mode, replay_reasoning: Sequence[str]) -> It
         yield {"role": "tool", "tool_call_id": call.id, "content": output}
 
 
-def _unheard(last: Exchange, mode: Mode) -> str:
-    """Return what the user has to say of the turn before: what no answer to a call says."""
+def _left_over(last: Exchange, mode: Mode) -> str:
+    """Return what the user's next message repeats of a turn, since no answer to a call holds it."""
     parts = [last.plan.note] if last.plan.note else []
     if mode == "text" and last.answers:
         parts.append("Answers to your last turn:\n" + "\n".join(map(_lines, last.answers)))
@@ -176,49 +176,59 @@ def answers_by_call(plan: Plan, results: str) -> tuple[tuple[CommandAnswer, ...]
     Raises:
         ValueError: ``results`` is no such list, or answers other commands.
     """
-    shares = iter(_shares(plan, results))
+    return _fitting(_matched(plan, _answers(plan, results)))
+
+
+def _answers(plan: Plan, results: str) -> list[CommandAnswer]:
+    """Return the answers to the commands of a turn, checked; the last ones may be missing."""
+    entries: Any = json.loads(results)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
+        raise ValueError(msg)
+    cut = entries.pop().get("cut_results", 0) if entries and "command" not in entries[-1] else 0
+    commands = [parsed.text[:_CERTAIN_ECHO] for parsed in parse_turn(plan.turn)]
+    echoes = [str(entry.get("command", ""))[:_CERTAIN_ECHO] for entry in entries]
+    if len(echoes) + cut != len(commands) or echoes != commands[: len(echoes)]:
+        msg = f"observation: got results {shown(results)}, which do not answer the commands of the last turn"
+        raise ValueError(msg)
+    return [CommandAnswer(str(entry["command"]), to_json(entry.get("output"))) for entry in entries]
+
+
+def _matched(plan: Plan, answers: list[CommandAnswer]) -> list[tuple[CommandAnswer, ...]]:
+    """Return the answers of each call."""
+    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in plan.calls]
+    is_refused_whole = len(parse_turn(plan.turn)) != sum(counts)  # with one answer for all of it
+    matched: list[tuple[CommandAnswer, ...]] = []
+    for call, count in zip(plan.calls, counts, strict=True):
+        if not call.texts:
+            matched.append((CommandAnswer(None, to_json({"error": call.refusal or ""})),))
+        elif is_refused_whole:
+            matched.append(tuple(answers))
+        else:
+            own, answers = answers[:count], answers[count:]
+            missing = count - len(own)
+            matched.append((*own, _cut_answers(missing)) if missing else tuple(own))
+    return matched
+
+
+def _fitting(matched: list[tuple[CommandAnswer, ...]]) -> tuple[tuple[CommandAnswer, ...], ...]:
+    """Return as much of the answers as has room; what has none is counted."""
     room = MAX_ANSWERS_LENGTH
-    answered: list[tuple[CommandAnswer, ...]] = []
-    for call in plan.calls:
-        share = next(shares) if call.texts else (CommandAnswer(None, to_json({"error": call.refusal or ""})),)
-        fitting: list[CommandAnswer] = []
-        for index, whole in enumerate(share):
+    fitting: list[tuple[CommandAnswer, ...]] = []
+    for answers in matched:
+        kept: list[CommandAnswer] = []
+        for index, whole in enumerate(answers):
             command_length, answer = len(whole.command or ""), whole
             if command_length + len(whole.output) > room:
                 answer = attrs.evolve(whole, output=to_json({"cut": len(whole.output)}))
             room -= command_length + len(answer.output)
             if room < 0:
                 room = 0
-                fitting.append(_cut_answers(sum(cut.commands for cut in share[index:])))
+                kept.append(_cut_answers(sum(cut.commands for cut in answers[index:])))
                 break
-            fitting.append(answer)
-        answered.append(tuple(fitting))
-    return tuple(answered)
-
-
-def _shares(plan: Plan, results: str) -> list[tuple[CommandAnswer, ...]]:
-    """Return the answers of each call that was run."""
-    entries: Any = json.loads(results)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        msg = f"observation: got results {shown(results)}, expected a JSON list of objects"
-        raise ValueError(msg)
-    cut = 0
-    if entries and "command" not in entries[-1]:
-        cut = entries.pop().get("cut_results", 0)
-    commands = [parsed.text[:_CERTAIN_ECHO] for parsed in parse_turn(plan.turn)]
-    echoes = [str(entry.get("command", ""))[:_CERTAIN_ECHO] for entry in entries]
-    if len(echoes) + cut != len(commands) or echoes != commands[: len(echoes)]:
-        msg = f"observation: got results {shown(results)}, which do not answer the commands of the last turn"
-        raise ValueError(msg)
-    answers = [CommandAnswer(str(entry["command"]), to_json(entry.get("output"))) for entry in entries]
-    counts = [sum(len(parse_turn(text)) for text in call.texts) for call in plan.calls if call.texts]
-    if len(commands) != sum(counts):  # refused as a whole, with one answer for all of it
-        return [tuple(answers) for _ in counts]
-    shares: list[tuple[CommandAnswer, ...]] = []
-    for number in counts:
-        own, answers = answers[:number], answers[number:]
-        shares.append((*own, *([_cut_answers(number - len(own))] if len(own) < number else [])))
-    return shares
+            kept.append(answer)
+        fitting.append(tuple(kept))
+    return tuple(fitting)
 
 
 def _cut_answers(count: int) -> CommandAnswer:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +37,7 @@ from ycbench_env import Config, Observation, load_config
 from ycbench_env.actions import grammar_for
 from ycbench_env.wrappers import Window, window
 
-_NO_SETTINGS: Final = frozenset({"price", "retry_after_cap_s", "backoff_s"})  # the last two are of version 0.1
+_NO_SETTINGS: Final = frozenset({"price", "retry_after_cap_s", "backoff_s"})  # the last two: of runs in format 1
 
 
 @attrs.frozen(kw_only=True)
@@ -65,7 +66,7 @@ class _Asked:
 
     turn: int
     exchanges: Window[Exchange]  # the turns that can still be shown, and the number of those that never can be again
-    said: str  # by the user: status and events
+    status: str  # with events
     shrunk_to: int | None
     messages: tuple[JsonObject, ...]
     sha256: str
@@ -199,7 +200,7 @@ class LLMPolicy:
         if self._runner is None:
             # One loop for all turns: a client's connections live and die with the loop that opened them.
             self._runner = asyncio.Runner()
-            self._closing = weakref.finalize(self, self._runner.close)
+            self._closing = weakref.finalize(self, _close, self._runner, self._client)
         return cast("tuple[str, ...]", self._runner.run(self.decide(observation)).turn)
 
     def close(self) -> None:
@@ -246,23 +247,20 @@ class LLMPolicy:
             if turn < before.turn:
                 msg = f"observation: got turn {turn} after turn {before.turn} was decided; reset the policy first"
                 raise ValueError(msg)
-            last = Exchange(before.said, reply, plan, conversation.answers_by_call(plan, fields["results"]))
+            last = Exchange(before.status, reply, plan, conversation.answers_by_call(plan, fields["results"]))
             exchanges = Window((*before.exchanges.turns, last), before.exchanges.dropped)
         keep_turns = self._settings.keep_turns if shrunk_to is None else shrunk_to
         system = self._system(fields.get("notes"), keep_turns)
-        said, mode, reasoning = (
-            conversation.status_text(observation),
-            self._settings.mode,
-            self._settings.replay_reasoning,
-        )
+        status, mode = conversation.status_text(observation), self._settings.mode
         budget = self._settings.token_budget
         if budget is not None:
             gone = Window[Exchange]((), exchanges.dropped + len(exchanges.turns))
-            bare = conversation.messages(system, gone, said, last, mode=mode)
+            bare = conversation.messages(system, gone, status, last, mode=mode)
             budget = max(0, budget - count_tokens([*bare, run_command_tool()]))
         view = self._view(exchanges, keep_turns, budget)
-        listed = conversation.messages(system, view, said, last, mode=mode, replay_reasoning=reasoning)
-        return _Asked(turn, exchanges, said, shrunk_to, listed, prompt_sha256(listed), len(view.turns))
+        reasoning = self._settings.replay_reasoning
+        listed = conversation.messages(system, view, status, last, mode=mode, replay_reasoning=reasoning)
+        return _Asked(turn, exchanges, status, shrunk_to, listed, prompt_sha256(listed), len(view.turns))
 
     def _system(self, notes: str | None, keep_turns: int | None) -> str:
         """Return the system prompt, with the notes where there is a scratchpad."""
@@ -314,6 +312,15 @@ class LLMPolicy:
         )
         self._last_trace = cast("JsonObject", attrs.asdict(trace))
         return plan.turn
+
+
+def _close(runner: asyncio.Runner, client: ChatClient) -> None:
+    """Close the event loop of a policy and, with it, the connections of its client, which is kept until then."""
+    if asyncio._get_running_loop() is None:  # noqa: SLF001 -- documented for libraries
+        runner.close()
+    else:
+        # Another loop runs in this thread while it drops or collects the policy.
+        threading.Thread(target=_close, args=(runner, client)).start()
 
 
 def make_llm_policy(

@@ -269,6 +269,22 @@ def test_act_keeps_one_loop_for_all_turns_and_closes_it_in_the_end() -> None:
     assert loops[3].is_closed()
 
 
+def test_a_policy_that_is_dropped_while_another_loop_runs_closes_its_own(recwarn: pytest.WarningsRecorder) -> None:
+    async def drop() -> None:
+        policies.clear()
+        gc.collect()
+        while not loop.is_closed():  # noqa: ASYNC110 -- another thread closes it
+            await asyncio.sleep(0.001)
+
+    with LoopbackServer(greedy_model) as server:
+        policies = [make_llm_policy("greedy", base_url=server.base_url)]
+        policies[0].act(first_observation())
+        loop: Any = policies[0]._runner.get_loop()  # pyright: ignore[reportOptionalMemberAccess] -- after act
+        asyncio.run(drop())
+        gc.collect()
+    assert [str(each.message) for each in recwarn] == []
+
+
 # ---- traces and records
 
 
