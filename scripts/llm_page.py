@@ -26,9 +26,8 @@ def tables() -> dict[str, str]:
     settings: list[tuple[str, ...]] = []
     for field in attrs.fields(LLMSettings):
         name, value = field.name, getattr(defaults, field.name)
-        default = (
-            "none" if value is None else json.dumps(list(value) if isinstance(value, tuple) else value)
-        )  # as in TOML
+        # As in TOML.
+        default = "none" if value is None else json.dumps(list(value) if isinstance(value, tuple) else value)
         configured = f"`{AGENT_KEYS[name]}`" if name in AGENT_KEYS else ""
         default = "" if name == "model" else f"`{default}`"
         settings.append((f"`{name}`", default, configured, field.metadata["legal"], described[name]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast, runtime_checkable
 
 import attrs
 
@@ -54,6 +54,18 @@ def checked_turn(turn: object, policy: object, number: int | None = None) -> Tur
     place = "" if number is None else f", turn {number}"
     msg = f"policy {type(policy).__name__}{place}: act returned {got}, expected a text or a sequence of texts"
     raise TurnError(msg)
+
+
+_SHORTEST_SECRET: Final = 12  # shorter values are placeholders such as "lm-studio", which a model may well write
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text with keys and values of headers replaced. No other function does this."""
+    words = {word for secret in secrets for word in (secret.strip(), *secret.split()[-1:])}  # "Bearer sk-..."
+    for word in sorted(words, key=len, reverse=True):
+        if len(word) >= _SHORTEST_SECRET:
+            text = text.replace(word, "[redacted]")
+    return text
 
 
 class PolicyStoppedError(Exception):
@@ -107,7 +119,7 @@ class DeliberatingPolicy(Policy, Protocol):
         """Return the next turn and how it came about.
 
         Raises:
-            PolicyStoppedError: There is no answer to be had; the policy is as it was before.
+            PolicyStoppedError: No answer came; the policy is as it was before.
         """
         ...
 

@@ -183,9 +183,9 @@ class StrictServer(LoopbackServer):
 
 
 class _Handler(Handler):
-    server: StrictServer
+    server: StrictServer  # pyright: ignore[reportIncompatibleVariableOverride] -- the only one
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 -- the base class has this name
         if self.path != "/v1/chat/completions":
             super().do_POST()
             return

@@ -18,7 +18,6 @@ from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_env import load_config
 
 _USUAL_KEY: Final = "OPENAI_API_KEY"
-_THIS_MACHINE: Final = ("127.0.0.1", "::1", "localhost")
 
 
 def _inner(name: str, parameters: Mapping[str, object]) -> tuple[str, ...]:
@@ -60,12 +59,11 @@ def model_player(
     from ycbench_agents.llm.client import ModelError, api_key  # noqa: PLC0415 -- slow to import
     from ycbench_agents.llm.policy import LLMPolicy  # noqa: PLC0415 -- as above
     from ycbench_agents.llm.pricing import load_prices  # noqa: PLC0415 -- as above
-    from ycbench_agents.llm.settings import settings_for  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.settings import address_in_environment, settings_for  # noqa: PLC0415 -- as above
 
-    # The package openai would read the variable by itself; a run says which server it has asked.
     given: dict[str, object] = {
         "model": policy.model or model,
-        "base_url": policy.base_url or base_url or os.environ.get("OPENAI_BASE_URL", "").strip(),
+        "base_url": policy.base_url or base_url or address_in_environment(),  # a run records which server it asks
         "extra_headers": dict(headers or {}),
     }
     given = {name: value for name, value in given.items() if value} | policy.parameters
@@ -136,12 +134,12 @@ def require_trust(identity: RunIdentity, trusted: Trusted, place: object) -> Non
     if identity.policy != LLM:
         return
     from ycbench_agents.llm.policy import recorded_settings  # noqa: PLC0415 -- slow to import
-    from ycbench_agents.llm.settings import OPENAI_URL, is_openai  # noqa: PLC0415 -- as above
+    from ycbench_agents.llm.settings import OPENAI_URL, is_openai, is_this_machine  # noqa: PLC0415 -- as above
 
     settings, _ = recorded_settings(identity.settings, headers=trusted.headers)
     variable, address = settings.api_key_variable, settings.base_url or OPENAI_URL
     host = urlsplit(address).hostname or ""
-    if host in _THIS_MACHINE or not os.environ.get(variable):
+    if is_this_machine(host) or not os.environ.get(variable):
         return
     needed = [] if variable in {_USUAL_KEY, trusted.api_key_variable} else [f"--api-key-variable {variable}"]
     if trusted.base_url != address and not is_openai(host):

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, cast
-from urllib.parse import urlsplit
 
 import attrs
 
 from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.files import FileError, read_file, structure, to_json, unstructure
+from ycbench_agents.llm.settings import is_address
 from ycbench_agents.runs.run import recorded_config
 from ycbench_env import Config, load_config
 from ycbench_env.text import shown
@@ -83,14 +83,10 @@ def _is_json(policy: SuitePolicy, field: attrs.Attribute[Any], value: object) ->
         )
 
 
-def _has_no_password(policy: SuitePolicy, field: attrs.Attribute[Any], value: str | None) -> None:
-    try:
-        parts = urlsplit(value or "")
-        ok = parts.username is None and not parts.query
-    except ValueError:
-        ok = False
+def _is_address(policy: SuitePolicy, field: attrs.Attribute[Any], value: str | None) -> None:
     key = f"policy {shown(policy.label)}: {field.name}"
-    _check(ok, key, "an address", "one like http://127.0.0.1:8080/v1, without a password")
+    ok = value is None or is_address(value)
+    _check(ok, key, "another text", "an address like http://127.0.0.1:8080/v1, without user, password and query")
 
 
 @attrs.frozen
@@ -101,7 +97,7 @@ class SuitePolicy:
     name: str  # name of the policy, or module:Class
     parameters: JsonObject = attrs.field(factory=dict[str, Json], validator=_is_json)  # of llm: LLMSettings
     model: str | None = None  # None where it has none, or the command line names it
-    base_url: str | None = attrs.field(default=None, validator=_has_no_password)
+    base_url: str | None = attrs.field(default=None, validator=_is_address)
     # Files with prices of models; a suite that was read from suite.json has their names alone.
     prices: tuple[Path, ...] = attrs.field(default=(), eq=lambda paths: [path.name for path in paths])
 

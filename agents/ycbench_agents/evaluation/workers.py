@@ -27,7 +27,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 
 import attrs
 
-from ycbench_agents.base import PolicyStoppedError
+from ycbench_agents.base import PolicyStoppedError, without_secrets
 from ycbench_agents.evaluation.factory import asks_a_person, build_policy, parameters_of, waits_for_answers
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import PlannedEpisode
@@ -46,7 +46,6 @@ _LOCK_PATIENCE_S: Final = 10.0  # a process of an evaluation that was killed end
 _CHECK_S: Final = 60.0
 _END_S: Final = 3.0  # for a process that has nothing more to do, on a busy machine
 _LONGEST: Final = 500  # characters of a failure's text
-_SHORTEST_KEY: Final = 12
 _PR_SET_PDEATHSIG: Final = 1  # of linux/prctl.h
 _METHOD: Final = "fork" if sys.platform == "linux" else "spawn"
 
@@ -177,10 +176,10 @@ def _reason(error: BaseException, job: Job) -> str:
 
 
 def _one_line(text: str, job: Job) -> str:
-    """Return a text on one line: printable, without keys of the environment, and without this machine's paths."""
-    for name, value in os.environ.items():
-        if name.upper().endswith("_API_KEY") and len(value.strip()) >= _SHORTEST_KEY:
-            text = text.replace(value.strip(), f"[{name}]")
+    """Return a text on one line: printable, without keys and values of headers, and without this machine's paths."""
+    own = job.planned.identity.settings.get("api_key_variable")
+    keys = [value for name, value in os.environ.items() if name == own or name.upper().endswith("_API_KEY")]
+    text = without_secrets(text, [*keys, *job.headers.values()])
     text = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", text.replace(f"{job.folder.parent}{os.sep}", ""))
     return printable(" ".join(text[: 40 * _LONGEST].split()))[:_LONGEST]
 

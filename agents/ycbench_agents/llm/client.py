@@ -3,7 +3,7 @@
 - An attempt takes at most ``timeout_s`` of wall time, however slowly a server sends; ``deadline_s`` bounds them all.
 - An answer without a reply in it (a page, broken JSON, an error, no choice) is a fault, also under HTTP 200.
 - No redirect is followed: headers and messages go to the server in the settings, and to no other.
-- The key and values of headers stand in no error, reply, log record or representation; see ``_without_secrets``.
+- The key and values of headers stand in no error, reply, log record or representation; see ``base.without_secrets``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,16 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
+from ycbench_agents.base import Json, JsonObject, without_secrets
 from ycbench_agents.llm.reply import ChatReply, clean_json, find, read_reply
-from ycbench_agents.llm.settings import OPENAI_URL, LLMSettings, is_address, is_openai
+from ycbench_agents.llm.settings import (
+    OPENAI_URL,
+    LLMSettings,
+    address_in_environment,
+    is_address,
+    is_openai,
+    is_this_machine,
+)
 from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
@@ -32,7 +39,6 @@ if TYPE_CHECKING:
     import openai
 
 _NO_KEY: Final = "none"  # for servers that take no key; they want the header all the same
-_SHORTEST_SECRET: Final = 12  # shorter values are placeholders such as "lm-studio", which a model may well say
 _LONGEST_MESSAGE: Final = 300
 _OK: Final = range(200, 300)
 _BAD_GATEWAY: Final = 502
@@ -121,7 +127,7 @@ def server_url(settings: LLMSettings) -> str:
     Raises:
         ModelError: The variable holds no address.
     """
-    url = settings.base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
+    url = settings.base_url or address_in_environment() or OPENAI_URL
     if not is_address(url):
         msg = "OPENAI_BASE_URL: expected an address such as http://127.0.0.1:8000/v1, without user, password and query"
         raise ModelError(msg)
@@ -143,15 +149,6 @@ def api_key(settings: LLMSettings) -> str:
         msg = f"the environment variable {variable} holds blanks or signs beyond ASCII (not shown), which no key has"
         raise ModelError(msg)
     return key or _NO_KEY
-
-
-def _without_secrets(text: str, key: str, settings: LLMSettings) -> str:
-    """Return what a server sent with the key and values of headers replaced: the only such place."""
-    for value in (key, *settings.extra_headers.values()):
-        for secret in (value, value.rpartition(" ")[2]):  # "Bearer sk-..." and the key in it
-            if len(secret) >= _SHORTEST_SECRET:
-                text = text.replace(secret, "[redacted]")
-    return text
 
 
 # ---------------------------------------------------------------- asking
@@ -243,11 +240,14 @@ class OpenAIChat:
             await session[1].aclose()
 
     async def _client(self) -> openai.AsyncOpenAI:
-        """Return the package's client for the running event loop, which closes its asynchronous generators first."""
+        """Return the package's client for the running event loop."""
+        # A loop that ends closes what it waits in, but no connections: nothing tells a client that the loop ends. It
+        # does close each asynchronous generator that was begun in it, so one of them, which yields once, closes the
+        # client. The generator refers to itself (`held`), so it outlives a policy that is dropped before the loop ends.
         loop = asyncio.get_running_loop()
         if loop not in self._sessions:
             client = _new_client(self._settings)
-            held: list[object] = []  # keeps the generator alive, also where nobody keeps this policy
+            held: list[object] = []
 
             async def closing() -> AsyncGenerator[None]:
                 try:
@@ -258,7 +258,7 @@ class OpenAIChat:
 
             generator = closing()
             held.append(generator)
-            await anext(generator)  # from here on the loop knows it
+            await anext(generator)  # the loop knows it from here on
             self._sessions[loop] = client, generator
         return self._sessions[loop][0]
 
@@ -286,8 +286,9 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
             except Exception as error:
                 attempts.faults.append(f"connection failed ({type(error).__name__})")
                 raise
-            text = _without_secrets(response.content.decode("utf-8-sig", "replace"), key, settings)
-            outcome = read_answer(response.status_code, text)
+            text = response.content.decode("utf-8-sig", "replace")
+            secrets = (key, *settings.extra_headers.values())
+            outcome = read_answer(response.status_code, without_secrets(text, secrets))
             if isinstance(outcome, ChatReply):
                 attempts.reply = outcome
             else:
@@ -302,7 +303,7 @@ def _new_client(settings: LLMSettings) -> openai.AsyncOpenAI:
         max_retries=settings.max_retries,
         default_headers=settings.extra_headers,
         # A proxy that the environment names for the world cannot reach this machine's own servers.
-        http_client=Http(follow_redirects=False, trust_env=host not in {"localhost", "127.0.0.1", "::1"}),
+        http_client=Http(follow_redirects=False, trust_env=not is_this_machine(host)),
     )
     if not is_openai(host):
         client.organization = client.project = None  # OPENAI_ORG_ID and OPENAI_PROJECT_ID are nobody else's business

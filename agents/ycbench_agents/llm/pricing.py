@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tomllib
@@ -18,7 +19,6 @@ from ycbench_agents.base import JsonObject
 from ycbench_agents.files import FileError, read_file, structure, unstructure
 
 _DATE: Final = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$", re.ASCII)
-_AMOUNTS: Final = ("prompt", "completion", "cached_prompt")
 _IN_RANGE: Final = (attrs.validators.ge(0), attrs.validators.le(1_000_000))
 
 
@@ -49,15 +49,16 @@ class Price:
 
     @staticmethod
     def from_json(record: Mapping[str, object]) -> Price:
-        """Return the price that ``to_json`` wrote; records of version 0.1 have amounts as text.
+        """Return the price that ``to_json`` wrote; runs in format 1 have amounts as text.
 
         Raises:
             FileError: It is no such price.
         """
         values = dict(record)
-        for name in _AMOUNTS:
-            if isinstance(text := values.get(name), str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
-                values[name] = float(text)
+        for name in ("prompt", "completion", "cached_prompt"):
+            if isinstance(text := values.get(name), str):
+                with contextlib.suppress(ValueError):
+                    values[name] = float(text)
         return structure(values, Price, "recorded price")
 
 
@@ -119,9 +120,8 @@ def load_prices(*paths: str | Path) -> Prices:
     models: dict[str, Price] = {}
     for place, data in (("prices.toml", built_in), *((str(path), read_file(path)) for path in paths)):
         try:
-            tables: Any = json.loads(
-                json.dumps(tomllib.loads(data.decode("utf-8-sig")), default=str)
-            )  # dates are texts
+            # Through JSON, so that dates become texts.
+            tables: Any = json.loads(json.dumps(tomllib.loads(data.decode("utf-8-sig")), default=str))
         except (ArithmeticError, RecursionError, ValueError) as error:
             msg = f"{place}: not valid TOML: {error}"
             raise FileError(msg) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -55,6 +56,16 @@ def is_openai(host: str | None) -> bool:
     return host is not None and (host == "openai.com" or host.endswith(".openai.com"))
 
 
+def is_this_machine(host: str | None) -> bool:
+    """Return whether a host is this machine."""
+    return host in {"127.0.0.1", "::1", "localhost"}
+
+
+def address_in_environment() -> str:
+    """Return the address in OPENAI_BASE_URL, which the package ``openai`` itself would follow; empty without one."""
+    return os.environ.get("OPENAI_BASE_URL", "").strip()
+
+
 def is_address(value: object) -> bool:
     """Return whether a value is the address of a server: http or https, a host, and neither password nor query."""
     if not isinstance(value, str) or printable(value) != value or re.search(r"[\s@?#]", value):
@@ -66,38 +77,21 @@ def is_address(value: object) -> bool:
         return False
 
 
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and value.strip() == value != "" and printable(value) == value
+def _setting(
+    legal: str, fits: Callable[[Any], object], *, none: bool = False, secret: bool = False, **field: Any
+) -> Any:
+    """Return a field with its check; ``secret`` values are shown in no message.
 
-
-def _are_headers(value: Any) -> bool:
-    if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        return False
-    legal = all(_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(text) for name, text in value.items())
-    return legal and len({name.lower() for name in value}) == len(value)
-
-
-def _is_body(value: Any) -> bool:
-    try:
-        to_json(value)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and all(isinstance(key, str) and key not in _OWN_BODY_KEYS for key in value)
-
-
-def _as_float(value: Any) -> Any:
-    """Return a whole number as a float, and -0.0 as 0.0, so that equal settings have equal records."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _LARGEST:
-        return value
-    return float(value) + 0.0
-
-
-def _setting(legal: str, fits: Callable[[Any], bool], *, none: bool = False, secret: bool = False, **field: Any) -> Any:
-    """Return a field with its check; ``secret`` values are shown in no message."""
+    ``legal`` stands in the message of an error and in the table of docs/llm.md. What ``fits`` raises refuses a value.
+    """
     expected = f"{legal}, or none" if none else legal
 
     def check(_: object, attribute: attrs.Attribute[object], value: object) -> None:
-        if not (none and value is None) and not fits(value):
+        try:
+            is_legal = (none and value is None) or fits(value)
+        except (AttributeError, RecursionError, TypeError, ValueError):
+            is_legal = False
+        if not is_legal:
             got = f"a {type(value).__name__} that is not shown, since it may hold a secret" if secret else shown(value)
             msg = f"{attribute.name}: got {got}, expected {expected}"
             raise LLMSettingsError(msg)
@@ -114,13 +108,21 @@ def _whole(least: int, **field: Any) -> Any:
     return _setting(legal, lambda value: type(value) is int and least <= value <= _LARGEST, **field)
 
 
-def _number(within: str, fits: Callable[[float], bool], **field: Any) -> Any:
+def _number(within: str, fits: Callable[[float], object], **field: Any) -> Any:
+    def as_float(value: Any) -> Any:  # whole numbers, too, and -0.0 as 0.0, so that equal settings have equal records
+        return float(value) + 0.0 if type(value) in {int, float} and abs(value) <= _LARGEST else value
+
     legal = f"a finite number {within}"
-    return _setting(legal, lambda value: isinstance(value, float) and fits(value), converter=_as_float, **field)
+    return _setting(legal, lambda value: isinstance(value, float) and fits(value), converter=as_float, **field)
 
 
 def _seconds(**field: Any) -> Any:
     return _number("above 0 and at most 1_000_000_000", lambda value: 0 < value <= _LONGEST, **field)
+
+
+def _are_headers(value: dict[str, str]) -> bool:
+    legal = all(_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(text) for name, text in value.items())
+    return legal and len({name.lower() for name in value}) == len(value)
 
 
 @attrs.frozen(kw_only=True)
@@ -156,14 +158,17 @@ class LLMSettings:
     """
 
     # fmt: off
-    model: str = _setting("the name of a model as its server knows it, without blanks around it", _is_name)
+    model: str = _setting(
+        "the name of a model as its server knows it, without blanks around it",
+        lambda value: value.strip() == value != "" and printable(value) == value,
+    )
     base_url: str | None = _setting(
         "an address such as http://127.0.0.1:8000/v1, without user, password and query", is_address,
         none=True, secret=True, default=None,
     )
     api_key_variable: str = _setting(
         "the name of an environment variable (A-Z, 0-9 and _) such as OPENAI_API_KEY, never the key itself",
-        lambda value: isinstance(value, str) and re.fullmatch(r"[A-Z_][A-Z0-9_]{0,127}", value) is not None,
+        lambda value: re.fullmatch(r"[A-Z_][A-Z0-9_]{0,127}", value) is not None,
         secret=True, default="OPENAI_API_KEY",
     )
     keep_turns: int | None = _whole(0, none=True, default=20)
@@ -171,7 +176,7 @@ class LLMSettings:
     mode: Mode = _one_of("tools", "text")
     replay_reasoning: tuple[str, ...] = _setting(
         f"a list of names out of {', '.join(REASONING_FIELDS)}",
-        lambda value: isinstance(value, tuple) and all(name in REASONING_FIELDS for name in value),
+        lambda value: isinstance(value, tuple) and set(value) <= set(REASONING_FIELDS),
         converter=lambda value: tuple(value) if isinstance(value, list) else value, default=(),
     )
     max_calls_a_reply: int = _whole(1, default=50)
@@ -186,7 +191,9 @@ class LLMSettings:
         secret=True, factory=dict, hash=False, repr=lambda value: repr(sorted(value)),
     )
     extra_body: dict[str, Any] = _setting(
-        f"a table of JSON values without the fields that are set otherwise ({', '.join(_OWN_BODY_KEYS)})", _is_body,
+        f"a table of JSON values without the fields that are set otherwise ({', '.join(_OWN_BODY_KEYS)})",
+        lambda value: to_json(value) and value.keys().isdisjoint(_OWN_BODY_KEYS)
+        and all(isinstance(key, str) for key in value),
         factory=dict, hash=False,
     )
     timeout_s: float = _seconds(default=600.0)

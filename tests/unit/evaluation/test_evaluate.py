@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ycbench_agents.cli import main
@@ -239,7 +240,7 @@ def test_keys_of_the_environment_stand_in_no_failure(
     text = "raise RuntimeError(os.environ['SOME_API_KEY'])"
     (faulty / "faulty.py").write_text((faulty / "faulty.py").read_text().replace("return None", text))
     evaluation = play_suite({**small, "policies": [{"name": "faulty:ReturnsNone"}], "seeds": [1]}, faulty / "e")
-    assert evaluation.episodes[0].reason == "RuntimeError: [SOME_API_KEY]"
+    assert evaluation.episodes[0].reason == "RuntimeError: [redacted]"
     assert not any("sk-0123" in path.read_text() for path in (faulty / "e").rglob("*.json*"))
 
 
@@ -523,6 +524,22 @@ def test_any_error_becomes_a_failure_on_one_printable_line(
     assert str(report.failure).startswith(reason)
     assert "\n" not in str(report.failure)
     assert len(report.failure) <= 520
+
+
+def test_a_key_of_any_name_and_values_of_headers_stand_in_no_failure(
+    played: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError(text)
+
+    text = "key-0123456789 and header-0123456789"
+    monkeypatch.setattr(workers_module, "_play", fail)
+    monkeypatch.setenv("OWN_NAME", "key-0123456789")
+    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
+    planned = attrs.evolve(planned, identity=attrs.evolve(planned.identity, settings={"api_key_variable": "OWN_NAME"}))
+    headers = {"Authorization": "Bearer header-0123456789"}
+    report = play_job(Job(planned, played.folder / planned.folder_name, played.suite.limits, headers))
+    assert report.failure == "RuntimeError: [redacted] and [redacted]"
 
 
 def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tmp_path: Path) -> None:
