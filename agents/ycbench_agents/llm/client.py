@@ -45,7 +45,7 @@ _BAD_GATEWAY: Final = 502
 _TOO_LARGE: Final = 413
 _ABOUT_LENGTH: Final = frozenset({400, _TOO_LARGE, 422})  # a gateway that gives up speaks of contexts under 5xx, too
 
-# Each server words it in its own way; the names say who was seen to.
+# Each server words it in its own way; the names are of servers that were seen to.
 _CONTEXT_LENGTH: Final = re.compile(
     r"""
     context_length_exceeded | exceed_context_size           # OpenAI's code, llama.cpp's type
@@ -241,9 +241,9 @@ class OpenAIChat:
 
     async def _client(self) -> openai.AsyncOpenAI:
         """Return the package's client for the running event loop."""
-        # A loop that ends closes what it waits in, but no connections: nothing tells a client that the loop ends. It
-        # does close each asynchronous generator that was begun in it, so one of them, which yields once, closes the
-        # client. The generator refers to itself (`held`), so it outlives a policy that is dropped before the loop ends.
+        # A loop that ends leaves connections open, but closes the asynchronous generators that began in it. So one that
+        # yields once closes the client at that moment. It refers to itself (`held`), so that it lives until then even
+        # where the last policy that uses it is dropped before.
         loop = asyncio.get_running_loop()
         if loop not in self._sessions:
             client = _new_client(self._settings)
@@ -335,7 +335,7 @@ def read_answer(status: int, text: str) -> ChatReply | tuple[int, str]:
     holder = find(body, 0) or body  # Gemini sends a list of one
     error = find(body, "choices", 0, "error") or find(holder, "error") or holder
     wording = _wording(error) or _wording(holder)
-    if raw := find(error, "metadata", "raw"):  # what OpenRouter's upstream said
+    if raw := find(error, "metadata", "raw"):  # the error of OpenRouter's upstream
         wording = f"{wording} ({raw})"
     named = [find(error, name) for name in ("code", "type", "status")]
     codes = [str(code) for code in named if isinstance(code, str | int)]

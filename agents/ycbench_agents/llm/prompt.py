@@ -101,7 +101,7 @@ def system_prompt(  # noqa: PLR0913 -- each changes the prompt
 
 
 def with_notes(system: str, notes: str) -> str:
-    """Return a system prompt with the notes as they stand now; it says so where there are none."""
+    """Return a system prompt with the current notes, or with a sentence in their place while they are empty."""
     return f"{system}\n\n## Your notes\n\n{notes or 'There are none yet.'}"
 
 

@@ -208,7 +208,7 @@ class LLMSettings:
 
 
 def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
-    """Return the settings of a model: the given ones, and for the rest what ``[agent]`` of the configuration says.
+    """Return the settings of a model: the given ones, else those in ``[agent]`` of the configuration.
 
     Args:
         config: Configuration of the environment.
