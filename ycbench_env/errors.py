@@ -6,6 +6,8 @@ An agent's text never raises: the environment answers it (see ``ycbench_env.env`
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from ycbench_env.text import shown
+
 
 class YCBenchError(Exception):
     """Base class of this package's errors."""
@@ -29,6 +31,17 @@ class StateError(YCBenchError, ValueError):
 
 class MissingExtraError(YCBenchError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+def whole_number(
+    name: str, value: object, least: int, most: int | None = None, error: type[Exception] = ConfigError
+) -> int:
+    """Return a value that is a whole number in a range; anything else is an error that shows it."""
+    if type(value) is int and least <= value and (most is None or value <= most):
+        return value
+    bounds = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+    message = f"{name}: got {shown(value)}, expected a whole number {bounds}"
+    raise error(message)
 
 
 @contextmanager

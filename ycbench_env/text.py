@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json import encoder
 from typing import Any, Final, TypeAlias
 
@@ -52,6 +52,13 @@ def printable(text: str) -> str:
     'a\\u202eb\\n'
     """
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """Return the word that was probably meant, None if none is similar; long texts are cut, since comparing is slow."""
+    import difflib  # noqa: PLC0415 -- needed only to word an error
+
+    return next(iter(difflib.get_close_matches(word[:80], list(words), n=1)), None)
 
 
 def dollars(cents: int) -> str:

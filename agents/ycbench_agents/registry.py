@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from importlib import import_module
 from operator import attrgetter
 from typing import Final, cast
 
 from ycbench_agents.base import Policy
-from ycbench_env.text import shown
+from ycbench_env.text import nearest, shown
 
 _POLICIES: Final = {
     "accept_all": "ycbench_agents.scripted.canaries:AcceptAllPolicy",
@@ -88,8 +87,9 @@ def _factory(name: str) -> Callable[..., Policy]:
             hint = f"; did you mean '{file[1]}:{file[2]}'?" if file else ""
             msg = f"policy: got {name!r}, expected module:Class, like my_policies:Careful{hint}"
         else:
-            known, hint = ", ".join(policy_names()), _near(name, policy_names(), quote="'")
-            msg = f"policy: got {name!r}, expected {known}, or module:Class of your own{hint}"
+            meant = nearest(name, policy_names())
+            hint = f"; did you mean {meant!r}?" if meant else ""
+            msg = f"policy: got {name!r}, expected {', '.join(policy_names())}, or module:Class of your own{hint}"
         raise PolicyError(msg)
     try:
         module = import_module(reference["module"])
@@ -105,7 +105,8 @@ def _factory(name: str) -> Callable[..., Policy]:
         factory: object = attrgetter(reference["attribute"])(module)
     except AttributeError:
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
-        hint = _near(reference["attribute"], own) or (f"; it has {', '.join(own)}" if own else "")
+        meant = nearest(reference["attribute"], own)
+        hint = f"; did you mean {meant}?" if meant else f"; it has {', '.join(own)}" if own else ""
         msg = f"policy {name!r}: {module.__name__} has no {reference['attribute']}{hint}"
         raise PolicyError(msg) from None
     if not callable(factory):
@@ -114,24 +115,14 @@ def _factory(name: str) -> Callable[..., Policy]:
     return cast("Callable[..., Policy]", factory)
 
 
-def _near(name: str, known: Collection[str], quote: str = "") -> str:
-    """Return a question whether one of the known names was meant; empty where none is like it."""
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {quote}{near[0]}{quote}?" if near else ""
-
-
-def number_parameter(
-    name: str, value: object, *, least: float = 0, most: float = math.inf, whole: bool = False
-) -> float:
+def number_parameter(name: str, value: object, *, least: float = 0, most: float = math.inf) -> float:
     """Return a parameter that is a finite number within bounds; parameters come from command lines and files, too.
 
     Raises:
         PolicyError: It is no such number; the message shows what was got and expected.
     """
-    kinds = int if whole else int | float
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most or value == math.inf:
-        kind = "a whole number" if whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most or value == math.inf:
         bounds = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
-        msg = f"{name}: got {shown(value)}, expected {kind} {bounds}"
+        msg = f"{name}: got {shown(value)}, expected a number {bounds}"
         raise PolicyError(msg)
     return value

@@ -28,7 +28,7 @@ from ycbench_env.actions.grammar import (
     RefusedError,
     echo,
 )
-from ycbench_env.text import printable
+from ycbench_env.text import nearest, printable
 from ycbench_env.types.command import Command, Help
 
 MAX_ERROR_LENGTH: Final = 999
@@ -563,11 +563,9 @@ def _unknown_command(topic: Sequence[str], grammar: Grammar, *, hint: bool) -> s
 
 def _nearest(given: Sequence[str], valid: Sequence[str]) -> str:
     """Return a question after the valid name that is nearest to the first text that is near to any."""
-    import difflib  # noqa: PLC0415 -- a turn without a mistake needs none
-
     for text in given:
-        if found := difflib.get_close_matches(text[:_MAX_COMPARED].translate(_TO_LOWER), valid, n=1):
-            return f". Did you mean {found[0]}?"
+        if found := nearest(text[:_MAX_COMPARED].translate(_TO_LOWER), valid):
+            return f". Did you mean {found}?"
     return ""
 
 

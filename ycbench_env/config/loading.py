@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from importlib import resources
 from pathlib import Path
@@ -30,7 +30,7 @@ from ycbench_env.config.settings import (
     Config,
 )
 from ycbench_env.errors import ConfigError, ConfigWarning
-from ycbench_env.text import printable, shown
+from ycbench_env.text import nearest, printable, shown
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 ConfigSource = str | os.PathLike[str] | Mapping[str, object] | Config
@@ -191,7 +191,7 @@ def _open(reference: str | os.PathLike[str], directory: Path) -> _Document:
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        meant = _nearest(path.name.lower(), names)
+        meant = nearest(path.name.lower(), names)
         hint = f"; did you mean the preset {meant}?" if meant else ""
         message = f"{shown(str(reference))} is not a preset ({', '.join(names)}), and there is no file {label}{hint}"
         raise ConfigError(message) from None
@@ -418,18 +418,11 @@ def _where(origin: Origin, key: str, value: object) -> str:
     return f"{origin}: {key if _PLAIN_KEY.fullmatch(key) else shown(key)} = {shown(value)}"
 
 
-def _nearest(word: str, words: Iterable[str]) -> str | None:
-    """Return the most similar of ``words``, or None if none is similar."""
-    import difflib  # noqa: PLC0415 -- needed only to word an error
-
-    return next(iter(difflib.get_close_matches(word[:_LONGEST_NAME], list(words), n=1)), None)
-
-
 def _unknown(origin: Origin, key: str, value: object) -> str:
     """Return the message about a key that is no setting, with the key that was probably meant."""
     keys = sorted({*LEAVES, *TABLES})
     same = [each for each in keys if each.rpartition(".")[2] == key.rpartition(".")[2]]
-    meant = _nearest(key, same or keys) or next(iter(same), None)
+    meant = nearest(key, same or keys) or next(iter(same), None)
     hint = f"did you mean {meant}?" if meant else "the settings are listed in docs/configuration.md"
     if key in DERIVED:
         hint = "it follows from other settings"
@@ -437,7 +430,7 @@ def _unknown(origin: Origin, key: str, value: object) -> str:
 
 
 def _unknown_variable(origin: Origin, value: str) -> str:
-    meant = _nearest(origin.name.upper(), VARIABLES)
+    meant = nearest(origin.name.upper(), VARIABLES)
     hint = (
         f"did you mean {meant}?" if meant else f"settings are {_PREFIX}<TABLE>__<KEY>, listed in docs/configuration.md"
     )

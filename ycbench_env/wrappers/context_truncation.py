@@ -9,7 +9,7 @@ import attrs
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from ycbench_env.errors import ConfigError
+from ycbench_env.errors import ConfigError, whole_number
 from ycbench_env.observation import MAX_TEXT_LENGTH, cut_text
 from ycbench_env.observation.info import MAX_COMMAND_ECHO
 from ycbench_env.spaces import UnicodeText
@@ -51,11 +51,9 @@ def window(
     Raises:
         ConfigError: A limit is no whole number from 0, or there is a budget and nothing to count with.
     """
-    limits: dict[str, object] = {"keep_turns": keep_turns, "token_budget": token_budget}  # callers may not be typed
-    for name, limit in limits.items():
-        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
-            msg = f"{name}: got {limit!r}, expected a whole number from 0, or None for no limit"
-            raise ConfigError(msg)
+    for name, limit in (("keep_turns", keep_turns), ("token_budget", token_budget)):
+        if limit is not None:
+            whole_number(name, limit, 0)
     start = 0 if keep_turns is None else max(0, len(turns) - keep_turns)
     if token_budget is not None:
         if count_tokens is None:

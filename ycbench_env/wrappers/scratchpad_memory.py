@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import attrs
 import gymnasium as gym
 from gymnasium.utils import RecordConstructorArgs
 
-from ycbench_env.errors import ConfigError
+from ycbench_env.errors import ConfigError, whole_number
 from ycbench_env.spaces import UnicodeText
 from ycbench_env.text import JsonObject
 from ycbench_env.turn import MemoryCommand
@@ -73,10 +73,7 @@ class ScratchpadMemory(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             ConfigError: There is a scratchpad already, ``max_length`` is no positive integer or too small for the notes
                 that a clone has, or the observation is no dict.
         """
-        given = cast("object", max_length)  # callers may not be typed
-        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-            msg = f"max_length: got {given!r}, expected a positive whole number of characters"
-            raise ConfigError(msg)
+        whole_number("max_length", max_length, 1)
         RecordConstructorArgs.__init__(self, max_length=max_length)
         gym.Wrapper.__init__(self, env)
         spaces, text_length = spaces_with_text(env, "ScratchpadMemory")

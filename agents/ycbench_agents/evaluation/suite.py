@@ -18,6 +18,7 @@ from ycbench_agents.files import FileError, read_file, structure, to_json, unstr
 from ycbench_agents.llm.settings import is_address
 from ycbench_agents.runs.run import recorded_config
 from ycbench_env import Config, load_config
+from ycbench_env.errors import whole_number
 from ycbench_env.text import shown
 
 LLM: Final = "llm"
@@ -48,8 +49,8 @@ def _within(first: int, last: int) -> Callable[[object, attrs.Attribute[Any], in
     """Return a validator of whole numbers in a range; None passes."""
 
     def check(_: object, field: attrs.Attribute[Any], value: int | None) -> None:
-        ok = value is None or (type(value) is int and first <= value <= last)
-        _check(ok, field.name, value, f"a whole number from {first:,} to {last:,}")
+        if value is not None:
+            whole_number(field.name, value, first, last, SuiteError)
 
     return check
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -17,7 +16,7 @@ import attrs
 from ycbench_agents.base import JsonObject
 from ycbench_agents.files import to_json
 from ycbench_env import Config
-from ycbench_env.text import printable, shown
+from ycbench_env.text import nearest, printable, shown
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 """Address that is asked where neither the settings nor the variable OPENAI_BASE_URL name one."""
@@ -220,8 +219,8 @@ def settings_for(config: Config, values: Mapping[str, object]) -> LLMSettings:
     """
     fields = attrs.fields_dict(LLMSettings)
     if unknown := [str(name) for name in values if name not in fields]:
-        near = difflib.get_close_matches(unknown[0], fields, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(fields)}"
+        meant = nearest(unknown[0], fields)
+        hint = f"did you mean {meant}?" if meant else f"expected one of {', '.join(fields)}"
         if "key" in unknown[0].lower():
             hint = "a key is no setting; api_key_variable names the environment variable that holds it"
         msg = f"{shown(unknown[0])}: no setting of this name; {hint}"

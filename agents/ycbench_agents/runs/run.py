@@ -36,6 +36,7 @@ from ycbench_agents.files import (
     to_json,
 )
 from ycbench_env import Config, ConfigError, load_config
+from ycbench_env.errors import whole_number
 
 RUN_FILE: Final = "run.json"
 TURNS_FILE: Final = "turns.jsonl"
@@ -83,9 +84,8 @@ def run_errors() -> Generator[None]:
 
 
 def _positive(_: object, field: attrs.Attribute[Any], value: int | None) -> None:
-    if value is not None and (type(value) is not int or value < 1):
-        msg = f"{field.name}: got {value!r}, expected a positive whole number, or None for no limit"
-        raise RunError(msg)
+    if value is not None:
+        whole_number(field.name, value, 1, error=RunError)
 
 
 @attrs.frozen

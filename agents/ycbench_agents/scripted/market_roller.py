@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import attrs
 
-from ycbench_agents.registry import number_parameter
+from ycbench_agents.registry import PolicyError
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.commands import accept
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.forecast import units
 from ycbench_env import Observation
+from ycbench_env.errors import whole_number
 
 
 class MarketRollerPolicy:
@@ -31,8 +32,8 @@ class MarketRollerPolicy:
     """
 
     def __init__(self, keep: int = 6, batch: int = 30) -> None:
-        self._keep = int(number_parameter("keep", keep, least=1, most=100, whole=True))
-        self._batch = int(number_parameter("batch", batch, least=1, most=200, whole=True))
+        self._keep = whole_number("keep", keep, 1, 100, PolicyError)
+        self._batch = whole_number("batch", batch, 1, 200, PolicyError)
         self._expert = ExpertPolicy()
         self.reset(0)
 

@@ -231,7 +231,7 @@ def test_only_as_many_turns_are_counted_as_it_takes() -> None:
 @pytest.mark.parametrize("name", ["keep_turns", "token_budget"])
 def test_what_is_no_limit_is_refused(name: str, limit: Any) -> None:
     limits: dict[str, Any] = {name: limit}
-    with pytest.raises(ConfigError, match=rf"{name}: got .*, expected a whole number from 0, or None for no limit"):
+    with pytest.raises(ConfigError, match=rf"{name}: got .*, expected a whole number of at least 0"):
         window((), **limits, count_tokens=int)
 
 

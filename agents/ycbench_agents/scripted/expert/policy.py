@@ -19,7 +19,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ycbench_agents.registry import number_parameter
+from ycbench_agents.registry import PolicyError
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import MarketGate, Offer, Work
 from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispatch, inspect
@@ -47,6 +47,7 @@ from ycbench_agents.scripted.forecast import (
     units,
 )
 from ycbench_env import Observation
+from ycbench_env.errors import whole_number
 
 _FEWEST_LISTED: Final = 50
 _INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
@@ -77,7 +78,7 @@ class ExpertPolicy:
 
     def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 498) -> None:
         self._weights = read_weights(weights)
-        self._turns_a_year = int(number_parameter("turns_a_year", turns_a_year, least=1, whole=True))
+        self._turns_a_year = whole_number("turns_a_year", turns_a_year, 1, error=PolicyError)
         self.reset(0)
 
     def reset(self, seed: int) -> None:
