@@ -4,10 +4,13 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from json import encoder
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-Json: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
-"""A JSON value; not recursive, so that ``typing.get_type_hints`` can read it anywhere."""
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+else:
+    Json = Any  # neither typing.get_type_hints nor cattrs resolves a recursive alias from another module
+"""A JSON value."""
 
 JsonObject: TypeAlias = dict[str, Json]
 """A JSON object."""
@@ -38,6 +41,7 @@ to_json: Final[Callable[[Json], str]] = _make_encoder()
 """Return compact JSON text of a value, floats in their shortest exact form; ValueError for a NaN or an infinity."""
 
 
+_UNITS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _UNPRINTABLE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
@@ -61,10 +65,24 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word[:80], list(words), n=1)), None)
 
 
-def dollars(cents: int) -> str:
-    """Return an amount as $1,234.56, exact."""
+def dollars(cents: int | None) -> str:
+    """Return an amount as $1,234.56, exact; a dash for None."""
+    if cents is None:
+        return "-"
     whole, rest = divmod(abs(cents), 100)
     return f"{'-' if cents < 0 else ''}${whole:,}.{rest:02d}"
+
+
+def short_dollars(amount: float) -> str:
+    """Return an amount in dollars as $950, $84K, $1.27M: three digits at most.
+
+    >>> [short_dollars(amount) for amount in (0, -950, 84_049.9, 999_999, 1_269_734)]
+    ['$0', '-$950', '$84K', '$1M', '$1.27M']
+    """
+    size = float(f"{abs(amount):.3g}")  # rounded first, or 999,999 would become $1e+03K
+    unit, letter = next((each for each in _UNITS if size >= each[0]), (1.0, ""))
+    digits = f"{size / unit:,.0f}" if size >= 1000 * unit or not letter else f"{size / unit:.3g}"
+    return f"{'-' if amount < 0 and digits != '0' else ''}${digits}{letter}"
 
 
 def shown(value: object, most: int = 80) -> str:

@@ -18,11 +18,6 @@ def iso_time(time_us: int) -> str:
     return (EPOCH + dt.timedelta(microseconds=time_us)).isoformat()
 
 
-def iso_date(time_us: int) -> str:
-    """Return the day of simulated time as YYYY-MM-DD."""
-    return date_of(time_us).isoformat()
-
-
 def date_of(time_us: int) -> dt.date:
     """Return the calendar day of simulated time."""
     return (EPOCH + dt.timedelta(microseconds=time_us)).date()

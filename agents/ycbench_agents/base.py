@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Final, Protocol, TypeAlias, cast, runtime_checkable
 
 import attrs
 
 from ycbench_env import Observation
-
-if TYPE_CHECKING:
-    Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-else:
-    Json = Any  # neither typing.get_type_hints nor cattrs resolves a recursive alias from another module
-"""A JSON value."""
-
-JsonObject: TypeAlias = dict[str, Json]
-"""A JSON object."""
+from ycbench_env.text import JsonObject
 
 Turn: TypeAlias = str | Sequence[str]
 """One turn of a policy: a text with any number of commands, or a sequence of such texts."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ycbench_agents.rollout import Trajectory
 from ycbench_env.errors import needs_extra
-from ycbench_env.text import printable
+from ycbench_env.text import printable, short_dollars
 
 with needs_extra("cli", "figures need matplotlib"):
     import matplotlib as mpl
@@ -31,8 +31,6 @@ with needs_extra("cli", "figures need matplotlib"):
 INK: Final = "#1c252c"
 GREY: Final = "#5b6670"
 COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
-_MINUS: Final = "\u2212"
-_UNITS: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _STYLE: Final[Mapping[RcKeyType, Any]] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#c3cad0",
@@ -89,15 +87,8 @@ def _saved(figure: Figure, **options: Any) -> bytes:  # noqa: ANN401 -- of savef
 
 
 def dollars(amount: float) -> str:
-    r"""Return an amount as $950, $84K, $1.27M: three digits at most.
-
-    >>> [dollars(amount) for amount in (0, -950, 84_049.9, 999_999, 1_269_734)]
-    ['$0', '\u2212$950', '$84K', '$1M', '$1.27M']
-    """
-    size = float(f"{abs(amount):.3g}")
-    unit, letter = next((each for each in _UNITS if size >= each[0]), (1.0, ""))
-    digits = f"{size / unit:.3g}" if letter else f"{size:.0f}"
-    return f"{_MINUS if amount < 0 and digits != '0' else ''}${digits}{letter}"
+    """Return an amount in dollars as ``short_dollars`` does, with a typographic minus."""
+    return short_dollars(amount).replace("-", "\u2212")
 
 
 def labels_of(names: Iterable[str], most: int = 30) -> dict[str, str]:

@@ -21,9 +21,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
 
 import attrs
 
-from ycbench_agents.base import Json
 from ycbench_env.errors import needs_extra
-from ycbench_env.text import shown
+from ycbench_env.text import Json, shown
 
 if TYPE_CHECKING:
     import cattrs

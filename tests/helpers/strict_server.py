@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.loopback import (
     Handler,
     LoopbackServer,
@@ -20,6 +19,7 @@ from ycbench_agents.llm.loopback import (
     count_tokens,
     greedy_model,
 )
+from ycbench_env.text import Json, JsonObject
 
 _MOST_CALLS: Final = 128
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -13,12 +13,12 @@ import openai._base_client
 import pytest
 from strict_server import SOME_OF_EACH, Fault, StrictServer, error_fault
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.llm.client import ChatRequest, Completion, ContextLengthError, ModelError, OpenAIChat
 from ycbench_agents.llm.loopback import LoopbackServer, ScriptedReply, tool_call
 from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.reply import ChatReply, ToolCall
 from ycbench_agents.llm.settings import LLMSettings
+from ycbench_env.text import JsonObject
 
 KEY = "sk-proj-0123456789abcdefSECRETghijkl"
 HEADER = "header-value-5f3c1b"

@@ -15,12 +15,12 @@ import openai._base_client
 import pytest
 from strict_server import SOME_OF_EACH, StrictServer, error_fault, text_model
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.llm.loopback import LoopbackServer, Model, ScriptedReply, greedy_model, tool_call
 from ycbench_agents.llm.policy import LLMPolicy, recorded_settings
 from ycbench_agents.llm.pricing import Price, Prices
 from ycbench_agents.llm.settings import LLMSettings
 from ycbench_agents.runs import Run, RunIdentity, play_run, read_run, replay_run, same_run
+from ycbench_env.text import JsonObject
 
 KEY = "sk-test-4f1dA9c0e7b2PLANTED83d6Zq"
 PRICES = Prices({"m": Price(1.0, 2.0, "2026-01-01", cached_prompt=0.5)})

@@ -82,11 +82,6 @@ def counted_prestige(prestige_milli: Sequence[int], highest: bool) -> Sequence[i
     return [max(prestige_milli)] * len(prestige_milli) if highest else prestige_milli
 
 
-def has_room(open_tasks: int, most: int) -> bool:
-    """Return whether another task may be accepted beside the planned and active ones; ``most`` 0 = any. Source: X-1."""
-    return most == 0 or open_tasks < most
-
-
 def is_adversarial(loyalty_milli: int) -> bool:
     """Return whether a client inflates work. Hidden. Source: Y-2.3."""
     return loyalty_milli < -300

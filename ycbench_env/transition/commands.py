@@ -6,7 +6,7 @@ from typing import Final
 
 from ycbench_env.rules.clock import HOUR_US, add_business
 from ycbench_env.rules.economy import deadline_days, inflated_quantity, reduced_quantity
-from ycbench_env.rules.standing import has_room, prestige_after_loss, trust_after_loss
+from ycbench_env.rules.standing import prestige_after_loss, trust_after_loss
 from ycbench_env.text import shown
 from ycbench_env.transition.advance import advance
 from ycbench_env.transition.draft import Draft
@@ -113,7 +113,7 @@ def _refusal(state: State, offer: MarketTask) -> str | None:
     if most is None:  # as published; then nobody need count
         return None
     held = sum([state.status_counts[status] for status in _OPEN_STATUSES])
-    if has_room(held, most):
+    if held < most:
         return None
     tasks = f"{held} {'task is' if held == 1 else 'tasks are'} planned or active"
     return f"{tasks}, and no more than {most} may be; dispatch and finish one, or give one up with task cancel"

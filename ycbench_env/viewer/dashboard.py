@@ -15,9 +15,6 @@ from ycbench_env.units import CENTS_PER_DOLLAR, EPOCH
 from ycbench_env.vocabulary import DOMAINS
 
 _NAME_LENGTH: Final = 60
-_LONG_RUNWAY: Final = 1000  # months; beyond it figures would only take room
-_SUFFIXES: Final = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K"), (1, ""))
-_LARGE: Final = 1000  # where %g would turn to powers of ten
 _ENDINGS: Final = {"bankruptcy": "Bankrupt", "horizon_end": "Horizon reached", "max_turns": "Turn limit reached"}
 _STATUSES: Final = {
     "active": "active",
@@ -119,12 +116,14 @@ def dashboard(state: State) -> Dashboard:
         Section(f"Prestige, up to {world.prestige_max:g}", ("domain", "prestige"), tuple(prestige)),
         Section("Staff", ("name", "tier", "a month", "active tasks"), tuple(staff)),
     ]
+    months = state.runway_months  # beyond a thousand, figures would only take room
+    runway = "endless" if months is None else f"{months:.1f} months" if months < 1000 else "1000+ months"  # noqa: PLR2004
     return Dashboard(
         company_name=_name(state.config.sim.company_name) or "(unnamed company)",
         ending=None if state.end_reason is None else _ENDINGS[state.end_reason],
         facts=(
             f"Turn {state.turns_played + 1} | {moment(state.now_us)} (until {moment(calendar.horizon_us)})",
-            f"Funds {whole_dollars(state.funds_cents)} | runway {_runway(state.runway_months)}",
+            f"Funds {whole_dollars(state.funds_cents)} | runway {runway}",
             f"Payroll {whole_dollars(state.monthly_payroll_cents)} a month{payday}",
             "Tasks " + ", ".join(f"{statuses[status]} {word}" for status, word in _STATUSES.items()),
         ),
@@ -141,12 +140,6 @@ def _bar(value: float, full: float, form: str = "5.2f", unit: str = "") -> Bar:
     return Bar(min(value / full, 1) if full else 0, f"{value:{form}}{unit}")
 
 
-def _runway(months: float | None) -> str:
-    if months is None:
-        return "endless"
-    return f"{months:.1f} months" if months < _LONG_RUNWAY else f"{_LONG_RUNWAY}+ months"
-
-
 def _name(text: str) -> str:
     """Return a name as it is shown; one may come from a stranger's configuration."""
     text = printable(text[: _NAME_LENGTH + 1]).strip(" ")
@@ -157,14 +150,6 @@ def whole_dollars(cents: int) -> str:
     """Return an amount as whole dollars, $1,234; rounded down, so that a debt of cents still shows as one."""
     whole = cents // CENTS_PER_DOLLAR
     return f"{'-' if whole < 0 else ''}${abs(whole):,}"
-
-
-def short_dollars(cents: float) -> str:
-    """Return an amount with 3 digits at most behind the sign: $950, $12.5K, $1.25M."""
-    amount = float(f"{abs(cents) / CENTS_PER_DOLLAR:.3g}")  # rounded first, or 999,999 would become 1e+03K
-    size, suffix = next((one for one in _SUFFIXES if amount >= one[0]), _SUFFIXES[-1])
-    figure = f"{amount / size:,.0f}" if amount >= _LARGE * size else f"{amount / size:.3g}"
-    return f"{'-' if cents < 0 else ''}${figure}{suffix}"
 
 
 def moment(time_us: int) -> str:

@@ -9,7 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ycbench_env.viewer.dashboard import Bar, Dashboard, Section, short_dollars
+from ycbench_env.text import short_dollars
+from ycbench_env.viewer.dashboard import Bar, Dashboard, Section
 
 _FRAME: Final = 4  # cells that a panel's border and padding take
 _MOST_ROWS: Final = 12
@@ -37,7 +38,7 @@ def print_dashboard(board: Dashboard) -> None:
 def _funds_chart(board: Dashboard, width: int) -> Text:
     """Return a line of bars over the whole horizon, each the funds at its end; debt is an x, the future a dot."""
     top = max([cents for _, cents in board.funds_history] + [1])
-    line = Text(f"{short_dollars(top)} ", "dim", no_wrap=True)
+    line = Text(f"{short_dollars(top / 100)} ", "dim", no_wrap=True)
     cells = width - len(line)
     times = [time_us for time_us, _ in board.funds_history]
     span = board.horizon_us - board.start_us

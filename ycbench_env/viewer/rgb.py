@@ -14,7 +14,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from ycbench_env.rules.clock import DAY_US
-from ycbench_env.viewer.dashboard import Bar, Dashboard, Section, short_dollars
+from ycbench_env.text import short_dollars
+from ycbench_env.viewer.dashboard import Bar, Dashboard, Section
 
 # Colours that colour-blind people can tell apart (Okabe and Ito).
 _BLUE: Final = "#0072b2"
@@ -70,7 +71,7 @@ def _draw_funds(axes: Axes, board: Dashboard) -> None:
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda amount, _: short_dollars(amount)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda amount, _: short_dollars(amount / 100)))
     axes.margins(y=0.1)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -11,8 +11,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ycbench_agents.cli.options import File, Flag, Preset, Seed, Settings, load_one, read_seed
-from ycbench_agents.cli.output import cell, dollars, new_table, print_parts
+from ycbench_agents.cli.output import cell, new_table, print_parts
 from ycbench_env import YCBenchEnv
+from ycbench_env.text import dollars
 
 _Limit = Annotated[
     int,

@@ -18,11 +18,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ycbench_agents.cli.output import Output, cell, complain, dollars, warn
+from ycbench_agents.cli.output import Output, cell, complain, warn
 from ycbench_agents.evaluation.progress import Progress as Callbacks
 from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.runs import RunIdentity, TurnRecord
+from ycbench_env.text import dollars
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _SPARKS: Final = 8  # columns of a sparkline

@@ -14,11 +14,10 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.text import Text
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
 from ycbench_env import Config, ConfigWarning, load_config
 from ycbench_env.config import Origin, config_origins, toml_value
-from ycbench_env.text import shown
+from ycbench_env.text import JsonObject, shown
 
 # ---------------------------------------------------------------- types of options
 

@@ -19,7 +19,6 @@ from rich.table import Table
 from rich.text import Text
 
 from ycbench_agents.files import to_json
-from ycbench_env import text
 from ycbench_env.text import printable
 
 STOPPED: Final = 1  # exit code: an episode is not finished, or a record is not what it was
@@ -148,8 +147,3 @@ def new_table(*columns: str, gap: int = 2) -> Table:
 def cell(value: object, style: str = "") -> Text:
     """Return a value as a table cell: on one line, printable, and without any markup."""
     return Text(printable(str(value)), style=style)
-
-
-def dollars(cents: int | None) -> str:
-    """Return an amount as $1,234.56, exact; a dash for None."""
-    return "-" if cents is None else text.dollars(cents)

@@ -27,6 +27,7 @@ from ycbench_agents.planner import (
 )
 from ycbench_agents.planner import plan as search
 from ycbench_env import Config, initial_state
+from ycbench_env.text import dollars
 
 _NOTE: Final = "privileged: these plans were made knowing all that is hidden and all that is to come"
 _Limit = Annotated[int | None, options.NO_DEFAULT, Parameter(validator=Number(gte=0), metavar="N")]
@@ -95,12 +96,12 @@ def plan(  # noqa: PLR0913 -- one argument an option
         if old_cents is None or old_cents < found.final_funds_cents:
             save_plan(path, found)
         else:
-            note = f"kept: {output.dollars(old_cents)} there already"
+            note = f"kept: {dollars(old_cents)} there already"
         accepts = sum(turn.count("task accept ") for turn in found.turns)
         table.add_row(
             *map(
                 output.cell,
-                (label, seed, output.dollars(found.final_funds_cents), accepts, len(found.turns), path, note),
+                (label, seed, dollars(found.final_funds_cents), accepts, len(found.turns), path, note),
             )
         )
         done += 1
@@ -151,7 +152,7 @@ def _progress(title: str, seconds: float | None, rollouts: int | None) -> Genera
         task = bar.add_task(title, total=seconds or rollouts)
 
         def show(so_far: Progress) -> None:
-            text = f"{title}: {output.dollars(so_far.best_cents)} after {so_far.rollouts} rollouts"
+            text = f"{title}: {dollars(so_far.best_cents)} after {so_far.rollouts} rollouts"
             bar.update(task, completed=so_far.seconds if seconds else so_far.rollouts, description=text)
 
         yield show
@@ -187,9 +188,9 @@ def bound(  # noqa: PLR0913 -- one argument an option
                     upper_bound(each, seed, most_accepts=accepts, foresight=market).cents,
                     upper_bound(each, seed, most_unfinished=0, foresight=market).cents,
                 ]
-            money = [output.dollars(cents) for cents in bounds] + ["-"] * (len(whom) - len(bounds))
+            money = [dollars(cents) for cents in bounds] + ["-"] * (len(whom) - len(bounds))
             units, hours = f"{found.capacity_units:,.0f}", f"{found.hours:,.0f}"
-            table.add_row(*map(output.cell, (label, seed, *money, output.dollars(found.payroll_cents), units, hours)))
+            table.add_row(*map(output.cell, (label, seed, *money, dollars(found.payroll_cents), units, hours)))
     options.print_overrides(options.overrides_in_force([*preset, *config], settings, configs.values()))
     if most_accepts is not None:
         note = f"no policy that accepts at most {most_accepts:,} tasks, 999 in each slot, ends with more"

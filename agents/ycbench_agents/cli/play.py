@@ -23,9 +23,10 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ycbench_agents.cli.options import File, Preset, Seed, Settings, load_one, read_seed
-from ycbench_agents.cli.output import INTERRUPTED, Output, complain, dollars, printable_lines
+from ycbench_agents.cli.output import INTERRUPTED, Output, complain, printable_lines
 from ycbench_agents.files import FileError, from_json, read_file, write_file
 from ycbench_env import Config, Observation, YCBenchEnv
+from ycbench_env.text import dollars
 from ycbench_env.wrappers import ScratchpadMemory
 
 _META: Final = {

@@ -16,7 +16,6 @@ from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
 from ycbench_agents.evaluation import results
@@ -29,7 +28,7 @@ from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Run, RunError, read_run, replay_run
 from ycbench_agents.runs.run import RUN_FILE, plain_json
 from ycbench_env import Config
-from ycbench_env.text import printable
+from ycbench_env.text import JsonObject, dollars, printable
 
 _RUNS: Final = Path("runs")
 _SHOWN: Final = 20  # lines about one matter
@@ -209,10 +208,10 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
     headings = ("policy", "preset", ">score", *failed_as_zero, ">final funds", ">run", ">failed", ">bankrupt")
     board = output.new_table(*headings, gap=1)
     for row in rows:
-        score = output.dollars(row.score_cents)
+        score = dollars(row.score_cents)
         values = [row.policy, row.preset, score if row.is_complete else f"({score})"]
-        values += [output.dollars(row.score_failed_as_zero_cents)] * len(failed_as_zero)
-        values += [output.dollars(row.final_funds_cents), f"{row.finished}/{row.planned}"]
+        values += [dollars(row.score_failed_as_zero_cents)] * len(failed_as_zero)
+        values += [dollars(row.final_funds_cents), f"{row.finished}/{row.planned}"]
         board.add_row(*map(output.cell, (*values, row.failed, row.bankrupt)))
     parts: list[RenderableType] = [_episode_table(evaluation)] if with_episodes else []
     output.print_parts(*parts, board, Text("\n").join(map(output.cell, lines)))
@@ -245,7 +244,7 @@ def _episode_table(evaluation: Evaluation) -> RenderableType:
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
         turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
         tasks = (course["completed"], course["failed"], course["cancelled"])
-        funds, outcome = output.dollars(episode.final_funds_cents), _outcome(episode, course["ended_at"])
+        funds, outcome = dollars(episode.final_funds_cents), _outcome(episode, course["ended_at"])
         table.add_row(*map(output.cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
     return table
 
@@ -368,7 +367,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
                 interrupted = True
         for episode in episodes:
             if (run := episode.run) is not None:
-                outcome, funds = _outcome(episode, _course(run)["ended_at"]), output.dollars(episode.final_funds_cents)
+                outcome, funds = _outcome(episode, _course(run)["ended_at"]), dollars(episode.final_funds_cents)
                 sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {funds}\n")
         codes.append(report_failures(episodes, is_interrupted=interrupted, folder=None))
     return max(codes)

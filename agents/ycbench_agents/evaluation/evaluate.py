@@ -10,7 +10,6 @@ from pathlib import Path
 
 import attrs
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation.factory import Trusted, has_own_code, model_player, require_trust, waits_for_answers
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import (
@@ -33,6 +32,7 @@ from ycbench_agents.registry import PolicyError, make_policy, policy_names
 from ycbench_agents.runs import Run, RunError, RunMismatchError, RunOrigin, RunWarning, read_run
 from ycbench_agents.runs.run import plain_json, version
 from ycbench_agents.runs.store import explained, locked
+from ycbench_env.text import JsonObject
 
 
 class _Warning(Progress):

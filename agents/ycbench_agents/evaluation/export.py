@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import attrs
 import gymnasium as gym
 
-from ycbench_agents.base import Json, JsonObject, Policy, policy_seed
+from ycbench_agents.base import Policy, policy_seed
 from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_policy
 from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
 from ycbench_agents.evaluation.suite import LLM
@@ -31,6 +31,7 @@ from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import Observation
 from ycbench_env.actions import grammar_for, parse_turn
 from ycbench_env.errors import needs_extra
+from ycbench_env.text import Json, JsonObject
 from ycbench_env.wrappers import ScratchpadMemory
 
 Form: TypeAlias = Literal["jsonl", "parquet", "minari"]

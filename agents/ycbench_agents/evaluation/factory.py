@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from ycbench_agents.base import DeliberatingPolicy, JsonObject, Policy
+from ycbench_agents.base import DeliberatingPolicy, Policy
 from ycbench_agents.evaluation.results import Player
 from ycbench_agents.evaluation.suite import LLM, SuiteError, SuitePolicy, SuitePreset
 from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_agents.runs import Run, RunIdentity
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_env import load_config
+from ycbench_env.text import JsonObject
 
 _USUAL_KEY: Final = "OPENAI_API_KEY"
 

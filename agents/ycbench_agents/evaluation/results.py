@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.evaluation.suite import EpisodeKey, Suite
 from ycbench_agents.files import structure, to_json, unstructure, write_record
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunOrigin, RunOutcome, RunWarning, find_run
 from ycbench_agents.runs.run import Tally, json_differences, plain_json, read_object, run_errors, version
 from ycbench_agents.runs.store import explained
 from ycbench_env.errors import needs_extra
+from ycbench_env.text import Json, JsonObject
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,13 +13,12 @@ from typing import Any, Final, Self, TypeVar, cast
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.files import FileError, read_file, structure, to_json, unstructure
 from ycbench_agents.llm.settings import is_address
 from ycbench_agents.runs.run import recorded_config
 from ycbench_env import Config, load_config
 from ycbench_env.errors import whole_number
-from ycbench_env.text import shown
+from ycbench_env.text import Json, JsonObject, shown
 
 LLM: Final = "llm"
 """Name of the policy that asks a language model."""

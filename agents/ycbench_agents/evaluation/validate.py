@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject, Policy, policy_seed
+from ycbench_agents.base import Policy, policy_seed
 from ycbench_agents.evaluation.factory import build_policy
 from ycbench_agents.evaluation.metrics import (
     METRICS_FILE,
@@ -56,7 +56,7 @@ from ycbench_agents.runs import (
 from ycbench_agents.runs.run import TURNS_FILE, Tally, json_differences, version
 from ycbench_agents.scripted.mixture import named_policies
 from ycbench_env import ConfigError, load_config, preset_names
-from ycbench_env.text import printable, shown
+from ycbench_env.text import Json, JsonObject, printable, shown
 
 Outcome: TypeAlias = Literal["valid", "not checked", "invalid"]
 Track: TypeAlias = Callable[[Sequence[Any]], Iterable[Any]]

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject, without_secrets
+from ycbench_agents.base import without_secrets
 from ycbench_agents.llm.reply import ChatReply, clean_json, find, read_reply
 from ycbench_agents.llm.settings import (
     OPENAI_URL,
@@ -33,7 +33,7 @@ from ycbench_agents.llm.settings import (
     is_this_machine,
 )
 from ycbench_env.errors import needs_extra
-from ycbench_env.text import printable
+from ycbench_env.text import Json, JsonObject, printable
 
 if TYPE_CHECKING:
     import openai

@@ -24,12 +24,11 @@ from typing import Any, Final
 import attrs
 
 from ycbench_agents import files
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.reply import ChatReply, Plan, without_thoughts
 from ycbench_agents.llm.settings import Mode
 from ycbench_env import Observation
 from ycbench_env.actions import parse_turn
-from ycbench_env.text import shown, to_json
+from ycbench_env.text import Json, JsonObject, shown, to_json
 from ycbench_env.wrappers import Window, estimate_tokens, gone_marker
 
 MAX_ANSWERS_LENGTH: Final = 65_536

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
+from ycbench_env.text import Json, JsonObject
 
 # ---------------------------------------------------------------- scripted replies
 

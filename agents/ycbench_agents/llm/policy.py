@@ -23,7 +23,7 @@ from typing import Any, Final, cast
 
 import attrs
 
-from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
+from ycbench_agents.base import Decision, PolicyStoppedError
 from ycbench_agents.files import structure
 from ycbench_agents.llm import conversation
 from ycbench_agents.llm.client import ChatClient, ChatRequest, ContextLengthError, ModelError, OpenAIChat, Transport
@@ -35,6 +35,7 @@ from ycbench_agents.llm.reply import ChatReply, Plan, parse_reply, reply_from_js
 from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError, settings_for
 from ycbench_env import Config, Observation, load_config
 from ycbench_env.actions import grammar_for
+from ycbench_env.text import JsonObject
 from ycbench_env.wrappers import Window, window
 
 _NO_SETTINGS: Final = frozenset({"price", "retry_after_cap_s", "backoff_s"})  # the last two: of runs in format 1

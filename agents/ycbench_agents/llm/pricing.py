@@ -15,8 +15,8 @@ from typing import Any, Final, cast
 
 import attrs
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.files import FileError, read_file, structure, unstructure
+from ycbench_env.text import JsonObject
 
 _DATE: Final = re.compile(r"-(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$", re.ASCII)
 _IN_RANGE: Final = (attrs.validators.ge(0), attrs.validators.le(1_000_000))

@@ -25,11 +25,11 @@ from typing import Any, Final, NoReturn
 
 import attrs
 
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.files import structure, unstructure
 from ycbench_agents.llm.pricing import TokenUsage
 from ycbench_agents.llm.settings import REASONING_FIELDS, Mode
 from ycbench_env.actions import DEFAULT_GRAMMAR, Grammar, parse_turn
+from ycbench_env.text import Json, JsonObject
 
 RUN_COMMAND: Final = "run_command"
 """Name of the only tool."""

@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.files import to_json
 from ycbench_env import Config
-from ycbench_env.text import nearest, printable, shown
+from ycbench_env.text import JsonObject, nearest, printable, shown
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
 """Address that is asked where neither the settings nor the variable OPENAI_BASE_URL name one."""

@@ -18,8 +18,6 @@ import gymnasium as gym
 from ycbench_agents.base import (
     Decision,
     DeliberatingPolicy,
-    Json,
-    JsonObject,
     Policy,
     PolicyStoppedError,
     TurnError,
@@ -44,6 +42,7 @@ from ycbench_agents.runs.run import (
 )
 from ycbench_agents.runs.store import RunStore
 from ycbench_env import Observation, YCBenchEnv
+from ycbench_env.text import Json, JsonObject
 from ycbench_env.wrappers import ScratchpadMemory
 
 _RUNNING: Final = RunOutcome("running")

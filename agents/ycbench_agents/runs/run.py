@@ -24,7 +24,7 @@ from typing import Any, Final, Literal, Self
 import attrs
 
 import ycbench_env
-from ycbench_agents.base import Json, JsonObject, Policy
+from ycbench_agents.base import Policy
 from ycbench_agents.files import (
     MOST_BYTES,
     FileError,
@@ -37,6 +37,7 @@ from ycbench_agents.files import (
 )
 from ycbench_env import Config, ConfigError, load_config
 from ycbench_env.errors import whole_number
+from ycbench_env.text import Json, JsonObject
 
 RUN_FILE: Final = "run.json"
 TURNS_FILE: Final = "turns.jsonl"

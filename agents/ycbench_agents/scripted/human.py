@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError
+from ycbench_agents.base import Decision, PolicyStoppedError
 from ycbench_env import Observation
-from ycbench_env.text import printable
+from ycbench_env.text import JsonObject, printable
 
 _OPENING: Final = "Type commands, one a line; an empty line plays them as one turn. --help lists them, Ctrl-D leaves."
 _TYPED: Final = "typed"

@@ -14,10 +14,10 @@ import random
 from collections.abc import Mapping
 from typing import Final, cast
 
-from ycbench_agents.base import Decision, DeliberatingPolicy, JsonObject, Policy, Turn, checked_turn
+from ycbench_agents.base import Decision, DeliberatingPolicy, Policy, Turn, checked_turn
 from ycbench_agents.registry import PolicyError, make_policy, number_parameter
 from ycbench_env import Observation
-from ycbench_env.text import shown
+from ycbench_env.text import JsonObject, shown
 
 _FIRST: Final = "policy"
 _OTHER: Final = "other"

@@ -12,13 +12,13 @@ from rich.text import Text
 from ycbench_agents.cli.output import (
     cell,
     complain,
-    dollars,
     make_output_total,
     new_table,
     print_parts,
     printable_lines,
     telling_warnings,
 )
+from ycbench_env.text import dollars
 
 
 @pytest.mark.parametrize("character", ["\x1b", "\x00", "\r", "\x7f", "\x9b", "\u202e", "\u2028", "\u2066", "\ud83d"])

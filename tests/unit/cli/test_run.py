@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.cli import main
 from ycbench_agents.evaluation.factory import Trusted, require_trust
 from ycbench_agents.registry import PolicyError
 from ycbench_agents.runs import Run, RunIdentity, read_run
+from ycbench_env.text import JsonObject
 
 OWN = """
 from pathlib import Path

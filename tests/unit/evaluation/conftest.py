@@ -19,10 +19,11 @@ from typing import Any
 import attrs
 import pytest
 
-from ycbench_agents.base import Decision, JsonObject
+from ycbench_agents.base import Decision
 from ycbench_agents.runs import Run, RunIdentity, play, play_run
 from ycbench_env import Config, Observation
 from ycbench_env.testing import tiny_config
+from ycbench_env.text import JsonObject
 
 Action = str | tuple[str, ...]
 

@@ -12,11 +12,11 @@ import attrs
 import matplotlib as mpl
 import pytest
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation import Episode, Evaluation, play_suite, read_evaluation, report
 from ycbench_agents.evaluation.figures import FIGURES
 from ycbench_agents.evaluation.report import ReportError, render_report, write_report
 from ycbench_agents.files import FileError
+from ycbench_env.text import JsonObject
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*_[a](b)\u202e"
 

@@ -11,7 +11,6 @@ import attrs
 import pandas as pd
 import pytest
 
-from ycbench_agents.base import JsonObject
 from ycbench_agents.evaluation.results import (
     Episode,
     Evaluation,
@@ -24,6 +23,7 @@ from ycbench_agents.evaluation.results import (
 from ycbench_agents.evaluation.suite import EpisodeKey, suite_of
 from ycbench_agents.evaluation.tables import leaderboard_frame
 from ycbench_agents.runs import Run, RunIdentity, RunOrigin, RunOutcome
+from ycbench_env.text import JsonObject
 
 ORIGIN = RunOrigin("3.11", {}, None, "")
 

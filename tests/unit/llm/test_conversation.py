@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from chats import call, problems
 
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.conversation import (
     MAX_ANSWERS_LENGTH,
     CommandAnswer,
@@ -24,6 +23,7 @@ from ycbench_agents.llm.reply import ChatReply, Plan, ToolCall, parse_reply
 from ycbench_agents.llm.settings import Mode
 from ycbench_env import YCBenchEnv
 from ycbench_env.actions import parse_turn, parser
+from ycbench_env.text import Json, JsonObject
 from ycbench_env.wrappers import ScratchpadMemory, Window, window
 
 MODES: tuple[Mode, ...] = ("tools", "text")

@@ -13,9 +13,9 @@ import pytest
 from strict_server import StrictServer, error_fault, request_problems, text_model
 
 from ycbench_agents import make_policy, rollout
-from ycbench_agents.base import Json, JsonObject
 from ycbench_agents.llm.loopback import LoopbackServer, Model, ScriptedReply, greedy_model, main
 from ycbench_env import YCBenchEnv
+from ycbench_env.text import Json, JsonObject
 
 START: list[Any] = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
 END: Any = {"role": "user", "content": "e"}

@@ -16,7 +16,6 @@ import pytest
 from chats import call, problems
 
 from ycbench_agents import DeliberatingPolicy, PolicyStoppedError
-from ycbench_agents.base import JsonObject
 from ycbench_agents.files import FileError
 from ycbench_agents.llm.client import ChatRequest, Completion, ContextLengthError, ModelError, Transport
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
@@ -26,6 +25,7 @@ from ycbench_agents.llm.prompt import TemplateError
 from ycbench_agents.llm.reply import ChatReply
 from ycbench_agents.llm.settings import LLMSettings, LLMSettingsError
 from ycbench_env import ConfigError, YCBenchEnv
+from ycbench_env.text import JsonObject
 from ycbench_env.wrappers import ContextTruncation, ScratchpadMemory, TextObservation, gone_marker
 
 REFUSED = ModelError("HTTP 401: the key is refused", Transport(0.5, 1))

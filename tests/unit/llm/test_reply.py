@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from ycbench_agents.base import Json
 from ycbench_agents.llm.reply import (
     MAX_REPLAYED_ARGUMENTS,
     MAX_REPLAYED_CALLS,
@@ -19,6 +18,7 @@ from ycbench_agents.llm.reply import (
 )
 from ycbench_env import load_config
 from ycbench_env.actions import grammar_for
+from ycbench_env.text import Json
 
 GOOD = json.dumps({"command": "task list"})
 

@@ -5,7 +5,6 @@ import pytest
 from ycbench_env.rules.clock import DAY_US
 from ycbench_env.rules.standing import (
     client_tier_index,
-    has_room,
     is_adversarial,
     prestige_after_decay,
     prestige_after_loss,
@@ -71,9 +70,7 @@ def test_trust_decays_by_fractions_of_a_day(trust: int, decay: float, elapsed: i
     assert trust_after_decay(trust, decay, elapsed) == expected
 
 
-def test_bounds_of_tiers_room_and_loyalty() -> None:
+def test_bounds_of_tiers_and_loyalty() -> None:
     assert [client_tier_index(multiplier) for multiplier in (0.7, 0.99, 1.0, 1.69, 1.7, 2.5)] == [0, 0, 1, 1, 2, 2]
-    assert [has_room(held, 3) for held in (2, 3, 4)] == [True, False, False]
-    assert has_room(999, 0)
     assert [is_adversarial(loyalty) for loyalty in (-1000, -301, -300, 1000)] == [True, True, False, False]
     assert prestige_after_decay(1500, 0, 1, DAY_US, 1000) == prestige_after_decay(1500, 1, 10, 0, 1000) == 1500

@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from ycbench_agents.base import Decision, JsonObject, PolicyStoppedError, Turn, TurnError, policy_seed
+from ycbench_agents.base import Decision, PolicyStoppedError, Turn, TurnError, policy_seed
 from ycbench_agents.runs import (
     Run,
     RunBusyError,
@@ -28,6 +28,7 @@ from ycbench_agents.runs import (
 )
 from ycbench_agents.runs.store import locked
 from ycbench_env import Observation
+from ycbench_env.text import JsonObject
 
 TURNS = 5
 

@@ -26,10 +26,11 @@ from ycbench_env import (
     load_config,
     transition,
 )
+from ycbench_env.text import short_dollars
 from ycbench_env.types.command import AcceptTask, AssignTask, DispatchTask
 from ycbench_env.viewer import render_state
 from ycbench_env.viewer.ansi import dashboard_text
-from ycbench_env.viewer.dashboard import Section, dashboard, short_dollars, time_left, whole_dollars
+from ycbench_env.viewer.dashboard import Section, dashboard, time_left, whole_dollars
 from ycbench_env.viewer.human import print_dashboard
 from ycbench_env.viewer.rgb import dashboard_pixels
 
@@ -353,7 +354,7 @@ def test_the_environment_renders_its_state(capsys: pytest.CaptureFixture[str]) -
     ("cents", "short", "exact"),
     [
         (0, "$0", "$0"),
-        (-1, "-$0.01", "-$1"),
+        (-1, "$0", "-$1"),
         (99_999, "$1K", "$999"),
         (1_250_000, "$12.5K", "$12,500"),
         (-125_000_000, "-$1.25M", "-$1,250,000"),
@@ -361,7 +362,7 @@ def test_the_environment_renders_its_state(capsys: pytest.CaptureFixture[str]) -
     ],
 )
 def test_amounts_are_written_short_and_exact(cents: int, short: str, exact: str) -> None:
-    assert (short_dollars(cents), whole_dollars(cents)) == (short, exact)
+    assert (short_dollars(cents / 100), whole_dollars(cents)) == (short, exact)
 
 
 @pytest.mark.parametrize(
