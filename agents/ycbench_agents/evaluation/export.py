@@ -20,13 +20,13 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import attrs
 import gymnasium as gym
 
-from ycbench_agents.base import Policy, policy_seed
+from ycbench_agents.base import Policy
 from ycbench_agents.evaluation.factory import Trusted, build_policy, replaying_policy
 from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation, read_evaluation
 from ycbench_agents.evaluation.suite import LLM
 from ycbench_agents.evaluation.validate import Track, record_digest
 from ycbench_agents.files import to_json, writing
-from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replay_turn
+from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replayed
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import Observation
 from ycbench_env.actions import grammar_for, parse_turn
@@ -172,15 +172,13 @@ def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[tuple[TurnRe
         warnings.warn(msg, RunWarning, stacklevel=3)
     to_go_cents = sum(turn.funds_delta_cents for turn in run.turns())
     driver = Driver(run)
-    if policy is not None:
-        policy.reset(policy_seed(run.identity.seed))
-    for turn in run.turns():
-        before = driver.observation
-        if differences := replay_turn(driver, turn, policy):
+    before = driver.observation
+    for turn, differences in replayed(run, driver, policy):
+        if differences:
             msg = f"{run.folder}: turn {turn.turn} is not as it was recorded (recorded | now)"
             raise RunMismatchError(msg, differences)
         yield turn, before, driver.observation, to_go_cents
-        to_go_cents -= turn.funds_delta_cents
+        before, to_go_cents = driver.observation, to_go_cents - turn.funds_delta_cents
 
 
 def _encodable(text: str) -> str:

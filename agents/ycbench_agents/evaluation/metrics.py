@@ -168,9 +168,9 @@ def _traced(m: Meter, name: str) -> Any:  # noqa: ANN401 -- a number of JSON, No
 
 
 def _untraced(m: Meter, *names: str) -> int | None:
-    """Return how many turns lack one of the numbers; None where no model was asked."""
-    was_asked = m.sums["asked"] or m.run.identity.model is not None
-    return max(m.tally.total(name)[1] for name in names) if was_asked else None
+    """Return how many turns lack one of the numbers; None where no model was asked, so that no turn can have them."""
+    lacking = [m.tally.total(name)[1] for name in names]
+    return None if m.run.identity.model is None and min(lacking) == m.tally.turns else max(lacking)
 
 
 def _total_tokens(m: Meter) -> int | None:

@@ -185,7 +185,11 @@ class _Piece:
 
 
 def _pieces(sentence: str, clients: tuple[str, ...]) -> list[_Piece]:
-    """Return the pieces of a sentence."""
+    """Return the pieces of a sentence.
+
+    "Avoid Vanguard, Cortex - Prism: loyal" has four: "Avoid Vanguard", whose name the piece itself judges, "Cortex" (in
+    a list), "Prism" (behind a sign, and a key, since a colon follows) and "loyal".
+    """
     marks = sorted(_marks(sentence, clients), key=lambda mark: mark.start)
     cuts = [(found.start(), found.lastgroup or "") for found in _JOINTS.finditer(sentence)]
     seen: set[tuple[bool, str]] = set()
@@ -218,7 +222,12 @@ def _pieces(sentence: str, clients: tuple[str, ...]) -> list[_Piece]:
 
 
 def _judged(pieces: list[_Piece], heading: Attitude | None) -> Iterator[tuple[str, Attitude]]:  # noqa: C901 -- one pass forwards, one back
-    """Yield each client that a sentence judges."""
+    """Yield each client that a sentence judges.
+
+    In "Avoid Vanguard, Cortex - Prism: loyal" Prism owns "loyal", which only a sign parts from it. Cortex has no
+    judgement in its piece and none signed, so it takes the nearest one ahead, as the sentence begins with a judgement:
+    Vanguard and Cortex are avoided, Prism is selected.
+    """
     judges_first = next((piece.judges_first for piece in pieces if piece.names or piece.first), False)
     owner, depth = None, 0  # within brackets lists do not part a judgement from its name
     ahead: Attitude | None = None

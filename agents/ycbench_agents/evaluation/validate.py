@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeAlias
 import attrs
 
 from ycbench_agents.base import Policy, policy_seed
-from ycbench_agents.evaluation.factory import build_policy
+from ycbench_agents.evaluation.factory import build_policy, parameters_of
 from ycbench_agents.evaluation.metrics import (
     METRICS_FILE,
     METRICS_FORMAT,
@@ -53,6 +53,7 @@ from ycbench_agents.runs import (
     find_run,
     replay_turn,
 )
+from ycbench_agents.runs.replay import outcome_differences
 from ycbench_agents.runs.run import TURNS_FILE, Tally, json_differences, version
 from ycbench_agents.scripted.mixture import named_policies
 from ycbench_env import ConfigError, load_config, preset_names
@@ -294,12 +295,8 @@ def _examine(found: _Pass, policy: Policy | None) -> None:
                 found.models[str(reply.get("model") or "")] += 1
             policy = _replay(found, driver, turn, policy)
             meter.add(turn)
-        found.turns, outcome = tally.turns, run.outcome
-        counted = tally.outcome(outcome.status, outcome.ended or "", outcome.reason)
-        lines = json_differences(unstructure(outcome), unstructure(counted), "run.json: outcome")
-        records += [f"{line} (recorded | from the turns)" for line in lines]
-        if not driver.is_over and tally.turns != run.identity.max_turns:
-            records.append(f"run.json: it is finished, but the episode goes on after turn {tally.turns}")
+        found.turns = tally.turns
+        records += [f"{line} (recorded | from the turns)" for line in outcome_differences(run, tally, driver)]
         found.digest, found.turns_digest = digest.hexdigest(), every_byte.hexdigest()
         found.metrics = meter.metrics()
     except (ConfigError, RunError, MetricsError) as error:
@@ -326,8 +323,7 @@ def _replay(found: _Pass, driver: Driver, turn: TurnRecord, policy: Policy | Non
 def _policy_to_ask(found: _Pass, *, trust_policies: bool) -> Policy | None:
     """Return a policy like the one that played a run; None, and why in ``not_asked``, where it is not asked again."""
     identity = found.run.identity
-    parameters = identity.settings.get("parameters", {})
-    names = {identity.policy, *(named_policies(parameters) if isinstance(parameters, dict) else ())}
+    names = {identity.policy, *named_policies(parameters_of(identity))}
     foreign, never = (", ".join(sorted(each)) for each in (names - {*policy_names()}, names & _NEVER_ASKED))
     if identity.policy != LLM and never:
         found.not_asked = f"{never} would ask somebody or read a file"

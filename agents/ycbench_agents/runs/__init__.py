@@ -1,6 +1,6 @@
 """Runs: one episode each, recorded as a folder that can be killed, resumed and replayed (docs/runs.md)."""
 
-from ycbench_agents.runs.play import Driver, play_run, replay_turn
+from ycbench_agents.runs.play import Driver, play_run, replay_turn, replayed
 from ycbench_agents.runs.replay import ReplayReport, replay_run
 from ycbench_agents.runs.run import (
     Run,
@@ -34,5 +34,6 @@ __all__ = [
     "read_run",
     "replay_run",
     "replay_turn",
+    "replayed",
     "same_run",
 ]

@@ -7,7 +7,7 @@ import contextlib
 import datetime as dt
 import hashlib
 import warnings
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -210,10 +210,9 @@ def _brought_back(store: RunStore, new: Run, policy: Policy, driver: Driver) -> 
     elif mismatch := _mismatch(run, new.identity):
         raise mismatch
     store.open_turns()
-    policy.reset(policy_seed(run.identity.seed))
     tally = Tally(driver.initial_funds_cents)
-    for turn in run.turns():
-        if differences := replay_turn(driver, turn, policy):
+    for turn, differences in replayed(run, driver, policy):
+        if differences:
             msg = f"{run.folder}: turn {turn.turn} is not as it was recorded (recorded | now); choose another folder"
             raise RunMismatchError(msg, differences)
         tally.add(turn)
@@ -246,6 +245,15 @@ def _now() -> str:
 def _recorded(turn: object, policy: Policy, number: int) -> str | list[str]:
     """Return a turn as it is read back from a record, which is also how it is played; TurnError if it is none."""
     return cast("str | list[str]", plain_json(checked_turn(turn, policy, number), "turn"))
+
+
+def replayed(run: Run, driver: Driver, policy: Policy | None = None) -> Iterator[tuple[TurnRecord, list[str]]]:
+    """Play the turns of a run again, and yield each with what differs; the policy is reset first, see replay_turn."""
+    if policy is not None:
+        is_old = run.format != FORMAT and run.identity.model is None  # its policy was reset with the run seed
+        policy.reset(run.identity.seed if is_old else policy_seed(run.identity.seed))
+    for turn in run.turns():
+        yield turn, replay_turn(driver, turn, policy)
 
 
 def replay_turn(driver: Driver, turn: TurnRecord, policy: Policy | None = None) -> list[str]:

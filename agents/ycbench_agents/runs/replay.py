@@ -7,9 +7,9 @@ from pathlib import Path
 
 import attrs
 
-from ycbench_agents.base import Policy, policy_seed
-from ycbench_agents.runs.play import Driver, replay_turn
-from ycbench_agents.runs.run import FORMAT, RUN_FILE, Run, RunWarning, Tally, json_differences, read_run, version
+from ycbench_agents.base import Policy
+from ycbench_agents.runs.play import Driver, replayed
+from ycbench_agents.runs.run import RUN_FILE, Run, RunWarning, Tally, json_differences, read_run, version
 
 
 @attrs.frozen
@@ -46,17 +46,20 @@ def replay_run(run: Run | Path | str, policy: Policy | None = None) -> ReplayRep
         warnings.warn(msg, RunWarning, stacklevel=2)
     driver = Driver(run)
     tally = Tally(driver.initial_funds_cents)
-    if policy is not None:
-        is_old = run.format != FORMAT and run.identity.model is None  # its policy was reset with the run seed
-        policy.reset(run.identity.seed if is_old else policy_seed(run.identity.seed))
-    for turn in run.turns():
-        if differences := replay_turn(driver, turn, policy):
+    for turn, differences in replayed(run, driver, policy):
+        if differences:
             return ReplayReport(run, turn.turn, tuple(f"turn {turn.turn}: {line}" for line in differences))
         tally.add(turn)
-    outcome, differences = run.outcome, list[str]()
-    if outcome.turns is not None:
-        counted = tally.outcome(outcome.status, outcome.ended or "", outcome.reason)
-        differences += json_differences(attrs.asdict(outcome), attrs.asdict(counted), f"{RUN_FILE}: outcome")
-        if run.is_finished and not driver.is_over and tally.turns != run.identity.max_turns:
-            differences.append(f"{RUN_FILE}: outcome.status: finished | the episode goes on after turn {tally.turns}")
-    return ReplayReport(run, tally.turns, tuple(differences))
+    return ReplayReport(run, tally.turns, tuple(outcome_differences(run, tally, driver)))
+
+
+def outcome_differences(run: Run, tally: Tally, driver: Driver) -> list[str]:
+    """Return how the outcome in run.json differs from that of the turns, which were counted and played again."""
+    outcome = run.outcome
+    if outcome.turns is None:
+        return []
+    counted = tally.outcome(outcome.status, outcome.ended or "", outcome.reason)
+    differences = [*json_differences(attrs.asdict(outcome), attrs.asdict(counted), f"{RUN_FILE}: outcome")]
+    if run.is_finished and not driver.is_over and tally.turns != run.identity.max_turns:
+        differences.append(f"{RUN_FILE}: outcome.status: finished | the episode goes on after turn {tally.turns}")
+    return differences

@@ -46,6 +46,7 @@ SHORT = {name.split()[0]: name for name in CLIENTS}
         ("Vanguard - late, adversarial, Cortex - on time, loyal", "Cortex", "Vanguard"),
         ("Vanguard: bad Cortex: good", "Cortex", "Vanguard"),
         ("avoid=Vanguard prefer=Cortex", "Cortex", "Vanguard"),
+        ("Avoid Vanguard, Cortex - Prism: loyal", "Prism", "Cortex Vanguard"),
         ('{"avoid": ["Vanguard", "Equinox"], "focus": ["Cortex"]}', "Cortex", "Vanguard Equinox"),
         ("Vanguard and Equinox (adversarial), Cortex (loyal)", "Cortex", "Vanguard Equinox"),
         ("Best client: Cortex - avoid Vanguard", "Cortex", "Vanguard"),
