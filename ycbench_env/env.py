@@ -79,7 +79,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
         """Make an environment; the world itself is made by ``reset``.
 
         Raises:
-            ConfigError: The configuration or the render mode cannot be used; the message says how to put it right.
+            ConfigError: The configuration or the render mode cannot be used; the message shows how to put it right.
         """
         if render_mode is not None and render_mode not in _RENDER_MODES:
             msg = f"render_mode: got {render_mode!r}, expected one of {', '.join(_RENDER_MODES)} or None"
@@ -133,7 +133,7 @@ class YCBenchEnv(gym.Env["Observation", "str | Sequence[str]"]):
 
         Raises:
             SeedError: The seed is no non-negative integer.
-            ConfigError: There is an option that nobody knows.
+            ConfigError: An option is unknown.
         """
         if options:
             got = sorted(map(str, options)) if isinstance(cast("object", options), dict) else type(options).__name__

@@ -26,8 +26,8 @@ def register_envs() -> None:
             register(
                 id=env_id,
                 entry_point="ycbench_env.env:YCBenchEnv",
-                # Gymnasium 1.4's passive checker takes a reset for checked that raised (a seed that is none), and then
-                # fails in the next step. What it checks, the tests of this package check.
+                # Gymnasium 1.4's passive checker counts a reset that raised (for an invalid seed) as checked, and then
+                # fails in the next step. The tests of this package check the same.
                 disable_env_checker=True,
                 kwargs={"config": preset},
             )

@@ -87,7 +87,7 @@ _SCRIPTED_MAY_IMPORT: Final = {
     "__future__", "collections", "collections.abc", "contextlib", "dataclasses", "datetime", "enum", "errno",
     "functools", "gzip", "heapq", "itertools", "json", "math", "operator", "os", "pathlib", "random", "re", "sys",
     "typing", "warnings", "zlib", "attrs", "io", "numpy", "ycbench_agents.base", "ycbench_agents.files",
-    "ycbench_agents.registry", "ycbench_env.text",
+    "ycbench_agents.registry", "ycbench_env.errors", "ycbench_env.text",
 }  # fmt: skip
 """The world is not among them, and nothing that could lead to it: ``ycbench_env`` gives away states and transitions."""
 

@@ -14,17 +14,11 @@ from typing import Any, Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lookalikes import HIDDEN_FIELDS, HIDDEN_UNLESS, reshuffled_clients, with_other_hidden_fields, with_other_rates
 
 from ycbench_env import State, YCBenchEnv, load_config, observe
 from ycbench_env.actions import DEFAULT_GRAMMAR
-from ycbench_env.testing import (
-    HIDDEN_FIELDS,
-    HIDDEN_UNLESS,
-    reshuffled_clients,
-    sample_turn,
-    with_other_hidden_fields,
-    with_other_rates,
-)
+from ycbench_env.testing import sample_turn
 from ycbench_env.testing.conformance import QUERIES, REFUSED, sample_contract
 from ycbench_env.testing.invariants import acceptable
 from ycbench_env.types import state as state_types

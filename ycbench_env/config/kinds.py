@@ -92,7 +92,7 @@ class Setting:
         """Return the normal form of a value.
 
         Raises:
-            ValueError: The value is not legal; the message says what was expected.
+            ValueError: The value is not legal; the message names what was expected.
         """
         if self.optional and value is None:
             return None
@@ -174,7 +174,7 @@ def setting_of(field: Any) -> Setting | None:  # noqa: ANN401 -- attrs.Attribute
 
 
 def _with_types(_cls: type, fields: "list[attrs.Attribute[Any]]") -> "list[attrs.Attribute[Any]]":
-    """Complete the settings of a class by what the fields' annotations say."""
+    """Complete the settings of a class from the fields' annotations."""
     typed: list[attrs.Attribute[Any]] = []
     for field in fields:
         described, parts = setting_of(field), get_args(field.type) or (field.type,)

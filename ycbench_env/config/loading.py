@@ -338,11 +338,11 @@ class _Layers:
             self.leaves[key] = leaf
 
     def _entries(self, origin: Origin, table: str, tree: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-        """Yield dotted keys and raw values of the settings in a table of a layer; note what is none."""
+        """Yield dotted keys and raw values of the settings in a table of a layer; note unknown keys as problems."""
         for name, value in tree.items():
-            # A quoted key with a dot would look like a path into a table; a key that is no text can come from Python.
+            # A quoted key with a dot would look like a path into a table; Python can pass keys that are not text.
             if not isinstance(cast("object", name), str) or "." in name:
-                problem = "a key cannot hold a dot or be no text; nest the tables"
+                problem = "a key must be text without a dot; nest the tables"
                 self.problems.append(f"{origin}: {shown(name)} = {shown(value)}: {problem}")
                 continue
             key = f"{table}.{name}" if table else name

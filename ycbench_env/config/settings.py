@@ -308,7 +308,7 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return every setting as nested tables of plain JSON values; ``from_dict`` makes an equal configuration of it.
 
-        A date becomes ISO text, a missing limit 0, so that the tables stand alone whatever the preset ``default`` says.
+        A date becomes ISO text, a missing limit 0, so that the tables do not depend on the preset ``default``.
         """
         return attrs.asdict(self, filter=lambda field, _: "derived" not in field.metadata, value_serializer=_plain)
 
@@ -367,7 +367,7 @@ PARAMETERS: Final = {
 """Parameters of each type of distribution, by its word."""
 
 KNOB_PARAMETERS: Final = ("low", "high", "mode", "value")
-"""Parameters that are numbers a draw can be; the setting, not the distribution, says which are legal."""
+"""Parameters that are numbers a draw can be; the setting, not the distribution, decides which are legal."""
 
 DISTRIBUTIONS: Final = tuple(sorted(field.key for field in FIELDS if field.type == "distribution"))
 """Keys that hold a distribution."""

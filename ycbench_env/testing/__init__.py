@@ -19,21 +19,14 @@ from ycbench_env.testing.tiny import started, tiny_config, tiny_state
 if TYPE_CHECKING:  # imported when first used: they need Hypothesis
     from ycbench_env.testing.state_machine import YCBenchMachine, machine_for
     from ycbench_env.testing.strategies import (
-        HIDDEN_FIELDS,
-        HIDDEN_UNLESS,
         hostile_actions,
         hostile_texts,
-        reshuffled_clients,
         turns,
         valid_commands,
         valid_configs,
-        with_other_hidden_fields,
-        with_other_rates,
     )
 
 __all__ = [
-    "HIDDEN_FIELDS",
-    "HIDDEN_UNLESS",
     "YCBenchMachine",
     "check_conformance",
     "check_state",
@@ -41,7 +34,6 @@ __all__ = [
     "hostile_actions",
     "hostile_texts",
     "machine_for",
-    "reshuffled_clients",
     "sample_command",
     "sample_turn",
     "started",
@@ -50,8 +42,6 @@ __all__ = [
     "turns",
     "valid_commands",
     "valid_configs",
-    "with_other_hidden_fields",
-    "with_other_rates",
 ]
 
 

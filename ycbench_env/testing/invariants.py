@@ -95,9 +95,8 @@ def check_state(state: State) -> None:
     tiers = {"junior": world.salary_junior, "mid": world.salary_mid, "senior": world.salary_senior}
     for employee in state.employees:
         best = tiers[employee.tier].rate_max
-        if (
-            world.employee_skill_sampling == "gamma_budget"
-        ):  # a whole budget may go to one domain: 1 + (4 x average - 4)
+        # A whole budget may go to one domain: 1 + (4 x average - 4).
+        if world.employee_skill_sampling == "gamma_budget":
             best = max(1, 4 * best - 3)
         most = max(world.skill_rate_max_e4, round(best * 10_000) + _STORED_E4)
         for rate in employee.rates_e4:

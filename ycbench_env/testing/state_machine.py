@@ -127,7 +127,7 @@ class YCBenchMachine(RuleBasedStateMachine):
     @precondition(waits_briefly)
     @rule(turn=st.sampled_from(["sim resume", ""]), times=st.integers(1, 5), at_once=st.booleans())
     def wait(self, turn: str, times: int, at_once: bool) -> None:  # noqa: FBT001 -- drawn
-        """Let time pass, several times in a turn, or say nothing, up to forced advances."""
+        """Let time pass, several times in a turn, or send nothing, up to forced advances."""
         for text in ["\n".join([turn] * times)] if at_once else [turn] * times:
             if self.goes_on():
                 self.play(text)

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: commands, turns and hostile text; legal configurations; states that must look the same."""
+"""Hypothesis strategies: commands, turns and hostile text; legal configurations."""
 
 import datetime as dt
 import math
@@ -13,7 +13,6 @@ from ycbench_env.actions import DEFAULT_GRAMMAR, CommandSpec, Grammar, Kind, Opt
 from ycbench_env.config import FIELDS, Config, Setting, load_config
 from ycbench_env.config.settings import KNOB_PARAMETERS, PARAMETERS
 from ycbench_env.types.command import Command, Help
-from ycbench_env.types.state import Employee, State, Task, evolve
 from ycbench_env.vocabulary import DOMAINS, TIERS
 
 # ---- commands, turns whose meaning is known, and hostile text
@@ -61,7 +60,7 @@ def hostile_actions() -> st.SearchStrategy[object]:
 
 
 def valid_commands(grammar: Grammar = DEFAULT_GRAMMAR) -> st.SearchStrategy[Command]:
-    """Every command that the grammar can say, ``Help`` included."""
+    """Every command of the grammar, ``Help`` included."""
     topics = [(), *((noun,) for noun in grammar.entries), *(spec.verb for spec in grammar.commands)]
     return st.one_of(*map(_commands_of, grammar.commands), st.sampled_from(topics).map(Help))
 
@@ -257,70 +256,3 @@ def _setting_values(setting: Setting) -> st.SearchStrategy[Any]:  # noqa: PLR091
         case "date":
             # Year 3000 leaves room for any horizon and deadline below year 9999.
             return st.dates(dt.date(1900, 1, 1), dt.date(3000, 12, 31)).map(dt.date.isoformat)
-
-
-# ---- states that differ only in what an agent must not see
-
-HIDDEN_FIELDS: Final = {
-    "Client": ("loyalty_milli", "reward_multiplier_milli"),
-    "Task": ("completion_us", "milestone_us"),
-    "State": ("run_seed", "slot_accepts"),
-}
-"""The fields that are hidden, by type; the docstrings of ``ycbench_env.types.state`` mark the same ones."""
-
-HIDDEN_UNLESS: Final = {"skill_rates_visible": {"Employee": ("rates_e4",)}}
-"""The fields that are hidden unless a setting of ``[world]`` is true, by setting and type; marked likewise."""
-
-_RATES: Final = st.integers(0, 200_000) | st.integers(0, 10**12)  # usual ones, and those of worlds without a cap
-
-
-@st.composite
-def with_other_hidden_fields(draw: st.DrawFn, state: State) -> State:
-    """Draws a state that equals another one in everything that an agent may see.
-
-    Loyalties and reward multipliers of all clients, the run seed, the counts of the slots and the forecasts of active
-    tasks, none of which is due, are drawn anew; where skills are hidden, so are the rates of the staff.
-
-    Args:
-        draw: Given by Hypothesis.
-        state: The state to start from.
-    """
-    loyalties, multipliers = st.integers(-1_000, 1_000), st.integers(700, 2_500)
-    clients = tuple(
-        evolve(client, loyalty_milli=draw(loyalties), reward_multiplier_milli=draw(multipliers))
-        for client in state.clients
-    )
-    return evolve(
-        state,
-        run_seed=draw(st.integers(0, 2**63)),
-        slot_accepts=tuple(draw(st.integers(0, 5)) for _ in state.slot_accepts),
-        clients=clients,
-        tasks=_other_forecasts(draw, state),
-        employees=state.employees if state.config.world.skill_rates_visible else _other_staff(draw, state),
-    )
-
-
-@st.composite
-def with_other_rates(draw: st.DrawFn, state: State) -> State:
-    """Draws a state whose staff has other rates, and whose active tasks have other forecasts, none of which is due.
-
-    An agent may see the difference only where ``skill_rates_visible`` is true.
-    """
-    return evolve(state, employees=_other_staff(draw, state), tasks=_other_forecasts(draw, state))
-
-
-def reshuffled_clients(state: State) -> st.SearchStrategy[State]:
-    """Draws a state with the clients in another order of the world, which decides what the market is made of."""
-    return st.permutations(state.clients).map(lambda clients: evolve(state, clients=tuple(clients)))
-
-
-def _other_staff(draw: st.DrawFn, state: State) -> tuple[Employee, ...]:
-    return tuple(evolve(one, rates_e4=tuple(draw(_RATES) for _ in one.rates_e4)) for one in state.employees)
-
-
-def _other_forecasts(draw: st.DrawFn, state: State) -> tuple[Task, ...]:
-    later = st.none() | st.integers(state.now_us + 1, state.calendar.horizon_us)
-    return tuple(
-        evolve(task, completion_us=draw(later), milestone_us=draw(later)) if task.status == "active" else task
-        for task in state.tasks
-    )

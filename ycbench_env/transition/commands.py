@@ -110,7 +110,7 @@ def _refusal(state: State, offer: MarketTask) -> str | None:
     if trust < offer.required_trust * 1000:
         return f"{offer.task_id} requires trust {offer.required_trust} with {offer.client_name}; got {trust / 1000}"
     most = world.max_open_tasks
-    if most is None:  # as published; then nobody need count
+    if most is None:  # as published; no need to count
         return None
     held = sum([state.status_counts[status] for status in _OPEN_STATUSES])
     if held < most:

@@ -1,4 +1,4 @@
-"""Frozen value types: what the world is (state), what is said (commands), what happens (events)."""
+"""Frozen value types: the world (state), what an agent asks for (commands), what happens (events)."""
 
 from ycbench_env.types.command import AssignTask, Command, DispatchTask
 from ycbench_env.types.event import Event, HorizonEnd, MilestoneReached, Outcome, PayrollPaid, TaskCompleted

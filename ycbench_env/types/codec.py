@@ -238,7 +238,7 @@ def state_from_bytes(data: bytes) -> State:
 
     Raises:
         StateError: The bytes are no state, of another version, damaged, or a world that its configuration cannot have;
-            the message says which.
+            the message names the reason.
     """
     if not isinstance(cast("object", data), bytes | bytearray | memoryview):
         msg = f"no saved state: got {type(data).__name__}, expected the bytes that to_bytes wrote"
@@ -364,7 +364,7 @@ def _within(what: str, low: int, high: int, *values: int) -> None:
 def _check(state: State) -> None:
     """Refuse a world that its configuration cannot have; what is left can be played.
 
-    Whether money and levels are earned only a replay can tell.
+    Only a replay shows whether money and levels were earned.
     """
     world, calendar, now_us, funds_cents = state.config.world, state.calendar, state.now_us, state.funds_cents
     payrolls, charged, reason = calendar.payrolls_us, state.payrolls_charged, state.terminal_reason

@@ -253,7 +253,7 @@ class Task(Evolving):
     """An accepted task.
 
     Args:
-        offer: What the market said of it.
+        offer: As the market listed it.
         status: One of vocabulary.OWN_STATUSES.
         accepted_us: When it was accepted.
         deadline_us: Until when completion is a success, that instant included.

@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lookalikes import with_other_hidden_fields
 
 from ycbench_agents import PolicyError, Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy, Weights
 from ycbench_agents.scripted.forecast import TEAM_SIZE
 from ycbench_env import Observation, State, YCBenchEnv, load_config
-from ycbench_env.testing import with_other_hidden_fields
 
 SEVERAL_DOMAINS: Final = {
     "num_employees": 11,
