@@ -100,8 +100,8 @@ class Kind:
                 value = text or None
             case "choice" if text in self.words:
                 value = text
-            case "integer" if _INTEGER.fullmatch(text) and int(text) >= self.minimum:
-                value = int(text)
+            case "integer" if _INTEGER.fullmatch(text) and (number := int(text)) >= self.minimum:
+                value = number
             case "date" | "month":
                 date = text + "-01" if self.name == "month" else _US_DATE.sub(r"\3-\1-\2", text)
                 if _ISO_DATE.fullmatch(date):
