@@ -42,7 +42,7 @@ def policy_names() -> tuple[str, ...]:
     return tuple(sorted(_POLICIES))
 
 
-def make_policy(name: str, **parameters: object) -> Policy:
+def make_policy(name: str, /, **parameters: object) -> Policy:
     """Return a new policy.
 
     Args:

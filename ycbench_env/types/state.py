@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar, c
 import attrs
 
 from ycbench_env.config import Config
-from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, payroll_instants
+from ycbench_env.rules.clock import DAY_US, HOUR_US, add_years, business_us_between, payroll_instants
 from ycbench_env.rules.standing import counted_prestige, is_adversarial
 from ycbench_env.text import JsonObject, dollars, to_json
 from ycbench_env.units import iso_time, micros_of_date
@@ -345,6 +345,10 @@ class Calendar:
     def horizon_end(self) -> str:
         """End of the run, ISO 8601."""
         return iso_time(self.horizon_us)
+
+    def business_us(self, start_us: int, end_us: int, close_us: int | None = None) -> int:
+        """Return the time of workdays, which end at ``close_us`` if it is given, between instants. Source: Y-6."""
+        return business_us_between(start_us, end_us, self.open_us, self.close_us if close_us is None else close_us)
 
     @classmethod
     def from_config(cls, config: Config) -> Self:

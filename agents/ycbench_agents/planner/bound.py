@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from ycbench_agents.planner.foresight import (
     DAY_US,
     E4,
+    HOUR_US,
     LEAST_WORK,
     MOST_WORK,
     PASSES_A_SLOT,
     Foresight,
-    hours_between,
     inflation,
     uncovered,
 )
@@ -33,14 +33,16 @@ from ycbench_env.types import Client, MarketTask
 MOST_ACCEPTS_A_SLOT: Final = PASSES_A_SLOT + 1
 """How often a slot may be accepted where the number of accepts is limited."""
 
-_ROUNDED_UP: Final = 0.5e-4
-_ROUNDS: Final = 60
-_STEPS: Final = 26
-_GOLDEN: Final = (5**0.5 - 1) / 2
-_MARGIN: Final = 1e-9  # far above what doubles lose in the sums
-_MOST_TRUST: Final = 4
-_MOST_STEPS: Final = 60
-_STORED: Final = 1e-4  # a stored rate may be rounded up by half of it
+# Rules of the world.
+_MOST_TRUST: Final = 4  # levels of trust that an offer may require
+_ROUNDED_UP: Final = 0.5e-4  # units that a stop of the clock adds to a task's work at most: half the last place stored
+_STORED: Final = 1e-4  # units an hour, or of a boost; a stored rate may be rounded up by half of it
+# Of the computation.
+_MARGIN: Final = 1e-9  # share added to sums, far above what doubles lose in them
+_ROUNDS: Final = 60  # most iterations for the number of tasks that rounding makes possible
+_MOST_STEPS: Final = 60  # successes after which a growing rate is taken to be at its cap
+_STEPS: Final = 26  # of a golden-section search
+_GOLDEN: Final = (5**0.5 - 1) / 2  # its ratio
 
 
 class BoundError(ValueError):
@@ -211,7 +213,7 @@ def _hours(start: State) -> list[float]:
     # Under until_midnight no weekday counts longer than from the workday's start until midnight.
     close_us = DAY_US if start.config.world.accrual == "until_midnight" else None
     ends_us = (*calendar.payrolls_us, calendar.horizon_us)
-    return [hours_between(calendar, calendar.start_us, end_us, close_us) for end_us in ends_us]
+    return [calendar.business_us(calendar.start_us, end_us, close_us) / HOUR_US for end_us in ends_us]
 
 
 def capacity_of(start: State, least_work: float) -> list[float]:

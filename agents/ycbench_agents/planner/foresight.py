@@ -4,7 +4,7 @@ What a slot lists after its n-th acceptance depends on the run seed, the slot an
 walked along in a copy of the first state in which every client trusts the company and every prestige is high: the
 offers that come up are those of the real episode, whatever happens in it.
 
-Beside it stands what planner and bound share: the rules that both know, and working hours.
+Beside it stand the rules that planner and bound both know.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ycbench_agents.scripted import commands
 from ycbench_env import Config, State
 from ycbench_env.actions import parse_turn
 from ycbench_env.config import WorldConfig
-from ycbench_env.types import Calendar, Client, Command, MarketTask
+from ycbench_env.types import Client, Command, MarketTask
 
 PASSES_A_SLOT: Final = 998
 """How far a slot is looked along: after 1,000 acceptances its ids meet the next slot's, and replaying takes long."""
@@ -31,9 +31,6 @@ HOUR_US: Final = 3_600_000_000
 DAY_US: Final = 24 * HOUR_US
 
 _HIGH_MILLI: Final = 10**6
-_WEEK: Final = 7
-_WORKDAYS: Final = 5
-_MONDAY_OFFSET: Final = 3  # day 0, 1970-01-01, is a Thursday
 
 
 @attrs.frozen
@@ -143,21 +140,3 @@ def uncovered(whose: Literal["bound", "planner"], config: Config) -> str | None:
 def inflation(world: WorldConfig, client: Client) -> float:
     """Return by what an adversarial client multiplies work in one pass."""
     return 1 + max(3, world.loyalty_severity * abs(client.loyalty_milli / 1000))
-
-
-# ---- working hours (Y-3, Y-6)
-
-
-def hours_between(calendar: Calendar, start_us: int, end_us: int, close_us: int | None = None) -> float:
-    """Return the hours of working days from one instant to a later one, until ``close_us`` or the workday's end."""
-    close = calendar.close_us if close_us is None else close_us
-    return (_us_before(calendar, end_us, close) - _us_before(calendar, start_us, close)) / HOUR_US
-
-
-def _us_before(calendar: Calendar, time_us: int, close_us: int) -> int:
-    day, offset = divmod(time_us, DAY_US)
-    weeks, weekday = divmod(day + _MONDAY_OFFSET, _WEEK)
-    whole = (_WORKDAYS * weeks + min(weekday, _WORKDAYS)) * (close_us - calendar.open_us)
-    if weekday >= _WORKDAYS:
-        return whole
-    return whole + min(max(offset, calendar.open_us), close_us) - calendar.open_us

@@ -26,11 +26,11 @@ from ycbench_agents.planner.foresight import (
     Card,
     Foresight,
     command_of,
-    hours_between,
     inflation,
 )
 from ycbench_agents.scripted.commands import WAIT, assign, cancel, dispatch
 from ycbench_env import State
+from ycbench_env.vocabulary import DOMAINS
 
 _OPEN: Final = ("planned", "active")
 _MARGIN: Final = 1.02  # by which a larger team must do better
@@ -392,7 +392,18 @@ class _Rollout:
     # ---- which offer a team takes
 
     def _choose(self, home: int, team: Sequence[int], *, growing: bool) -> _Choice | None:  # noqa: C901 -- one search
-        """Return the offer that a team of a home domain should take now; None when none is worth it."""
+        """Return the offer that a team of a home domain should take now; None when none is worth it.
+
+        For an offer whose most work is in a domain, of a client::
+
+            score <= value * limit
+            value = reward / listed units * (1 + boost)
+            limit = team's rate in the domain * most worth * factors / (share of work left * inflation)
+
+        as a score is a worth by the hours that the work takes at least. Within a slot values only rise. So slots are
+        tried in the order of the bounds of their last records until a bound is below the best score; a record whose
+        own bound is below it is skipped; and the first record that cannot be reached ends its slot.
+        """
         if not self._may_accept():
             return None
         self._choices += 1
@@ -404,7 +415,7 @@ class _Rollout:
         rates = [sum(each[: world.team_size]) / E4 for each in by_domain]
         most_rate = min(len(members), world.team_size) * world.skill_rate_max_e4 / E4
         regards = [self._regard(client) for client in range(len(self.state.clients))]
-        hours_left = hours_between(calendar, self.state.now_us, calendar.horizon_us) * self._hours_factor
+        hours_left = calendar.business_us(self.state.now_us, calendar.horizon_us) / HOUR_US * self._hours_factor
         # What a success adds to the payrolls that are still to come.
         raises = sum([int(world.tier_midpoints_cents[member.tier] * world.salary_bump_pct) for member in members])
         raises *= len(calendar.payrolls_us) - self.state.payrolls_charged
@@ -463,8 +474,8 @@ class _Rollout:
         if (found := self._records.get((slot, growing))) is not None:
             return found
         boost = self._weights.boost / _USUAL_BOOST if growing else 0.0
-        records: list[list[_Record]] = [[], [], [], []]
-        best = [0.0] * len(records)
+        records: list[list[_Record]] = [[] for _ in DOMAINS]
+        best = [0.0 for _ in DOMAINS]
         trust = mask = 0
         for place in range(self._places[slot], self._places[slot] + self._reach + 1):
             card = self._game.foresight.card(slot, place)

@@ -19,6 +19,7 @@ from ycbench_agents.planner.foresight import Foresight, uncovered
 from ycbench_agents.planner.plan import Plan, PlanError, replay_plan
 from ycbench_agents.planner.rollout import Course, Game, Weights, roll_out
 from ycbench_env import Config, State, initial_state
+from ycbench_env.vocabulary import DOMAINS
 
 MOST_PASSES: Final = 30_000
 """Offers that a plan passes by at most. More would bring more, but a plan is to be replayed in well under a minute."""
@@ -27,7 +28,7 @@ _FIRST_DRAWS: Final = 12
 _KEPT: Final = 5
 _NEW: Final = 0.03
 _CHANGED: Final = 0.2
-_DOMAINS: Final = 4
+_DOMAINS: Final = len(DOMAINS)
 _ROAMS: Final = 0.3
 _CLEARS: Final = 0.5
 
@@ -49,7 +50,6 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     budget_rollouts: int | None = None,
     search_seed: int = 0,
     most_passes: int = MOST_PASSES,
-    clock: Callable[[], float] = time.monotonic,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Plan:
     """Return the best plan found for one episode, knowing all that is hidden and all that is to come. Privileged.
@@ -64,7 +64,6 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         search_seed: Seed of the search's own draws.
         most_passes: Offers that the plan may pass by at most (see ``MOST_PASSES``); 0 for the honest game, in which all
             that is accepted is dispatched.
-        clock: Gives the seconds that pass.
         on_progress: Called after each rollout.
 
     Raises:
@@ -80,7 +79,7 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         raise ValueError(msg)
     if reason := uncovered("planner", config):
         raise PlanError(reason)
-    began = clock()
+    began = time.monotonic()
     if config.world.refill_at == "dispatch":
         most_passes = 0  # what is not dispatched is not replaced
     # Where all that is accepted is dispatched at once, both ways of replacing it are the same.
@@ -91,7 +90,7 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     try:
         while True:
             search.roll_out()
-            seconds = clock() - began
+            seconds = time.monotonic() - began
             if on_progress is not None:
                 on_progress(Progress(search.count, seconds, search.kept[0][0].funds_cents))
             if search.count == budget_rollouts or (budget_seconds is not None and seconds >= budget_seconds):

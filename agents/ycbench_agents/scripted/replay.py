@@ -38,9 +38,7 @@ from ycbench_env.text import shown
 MOST_CHARACTERS: Final = 16_000_000
 """Most bytes of a file of turns once it is unpacked, and most characters of all turns."""
 MOST_COMMANDS: Final = 400_000
-"""Most lines of all turns; the planner's longest plans have 31,000."""
-MOST_TURNS: Final = 100_000
-"""Most turns."""
+"""Most lines of all turns, empty ones included; the planner's longest plans have 31,000."""
 _MOST_RECORD_BYTES: Final = 256_000_000  # of a run's turns.jsonl, which holds results, too
 _SEPARATOR: Final = "---"
 _AFTERWARDS: Final = {"resume": WAIT, "idle": "", "stop": None}
@@ -176,10 +174,9 @@ def _recorded_turns(text: str) -> list[object]:
 
 
 def _bounded(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return turns that are not too many."""
-    texts = [text for turn in turns for text in ((turn,) if isinstance(turn, str) else turn)]
+    """Return turns whose number of lines and length are bounded."""
+    texts = [turn if isinstance(turn, str) else "\n".join(turn) for turn in turns]
     for got, most, things in (
-        (len(turns), MOST_TURNS, "turns"),
         (sum(text.count("\n") + 1 for text in texts), MOST_COMMANDS, "commands"),
         (sum(map(len, texts)), MOST_CHARACTERS, "characters"),
     ):
@@ -196,8 +193,8 @@ def read_turns(text: str) -> tuple[str, ...]:
     """Return the turns of a text in the form above; () for one without any command, JSON text or separator.
 
     Raises:
-        ValueError: What follows a backslash is no JSON text, or there are more turns, commands or characters than a
-            list may hold; the message names the line or the most.
+        ValueError: What follows a backslash is no JSON text, or there are more commands or characters than a list
+            may hold; the message names the line or the most.
     """
     turns: list[str] = []
     lines: list[str] = []

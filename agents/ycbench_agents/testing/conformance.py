@@ -380,8 +380,7 @@ def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[
             remedy = "a trace is JSON, and all that recall needs"
             _fail(f"{place}: what decide returned cannot be recalled: {error}; {remedy}", error)
         if turn != decision.turn:
-            said = f"recall says {_cut(turn)}, decide said {_cut(decision.turn)}"
-            _fail(f"{place}: {said}; keep the turn in the trace")
+            _fail(f"{place}: recall says {_cut(turn)}, decide {_cut(decision.turn)}; keep the turn in the trace")
 
 
 # ---- hidden fields
@@ -423,7 +422,7 @@ def check_sees_only_observations(
         state = attrs.evolve(env.get_state(), idle_turns=0)
         rng = random.Random(f"hidden fields {seed} {count}")  # noqa: S311 -- a simulation, not a secret
         shown_first: str | None = None
-        said: Turn | None = None
+        first: Turn | None = None
         for variant in range(variants + 1):  # the first is the true world
             student = Student(make, env.action_space.grammar)
             student.reset(policy_seed(seed), f"seed {seed}")
@@ -434,17 +433,17 @@ def check_sees_only_observations(
             observation = env.step(questions)[0] if played.turns else observe(env.get_state())
             turn = student.act(observation, f"seed {seed}, turn {len(played.turns) + 1}")
             if not variant:
-                shown_first, said = str(observation), turn
-            elif str(observation) == shown_first and turn != said:
+                shown_first, first = str(observation), turn
+            elif str(observation) == shown_first and turn != first:
                 _fail(
                     f"seed {seed}, after {count} turns: {_cut(turn)} beside a world that differs in hidden figures "
-                    f"only, {_cut(said)} beside the true one; what the policy was shown is the same, so it looks "
+                    f"only, {_cut(first)} beside the true one; what the policy was shown is the same, so it looks "
                     "elsewhere"
                 )
 
 
 def with_other_hidden_fields(state: State, rng: random.Random) -> State:
-    """Return a state that looks the same; the docstrings of ``ycbench_env.types`` mark its hidden fields."""
+    """Return a state that looks the same; the fields are those of ``ycbench_env.testing.HIDDEN_FIELDS``."""
     now_us, horizon_us = state.now_us, state.calendar.horizon_us
     clients = [
         attrs.evolve(client, loyalty_milli=rng.randint(-1000, 1000), reward_multiplier_milli=rng.randint(700, 2500))

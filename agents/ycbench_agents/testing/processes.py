@@ -32,10 +32,10 @@ def check_policy_in_processes(  # noqa: PLR0913 -- all but the first are optiona
     max_turns: int | None = 200,
     hash_seeds: Sequence[int] = (0, 1, 4711),
 ) -> None:
-    """Play a policy in a process for each hash seed, and raise an AssertionError where one of them says something else.
+    """Play a policy in a process for each hash seed, and raise an AssertionError where its turns differ.
 
     Args:
-        reference: A registered name or ``module:Class``, since a process is told who plays by name.
+        reference: A registered name or ``module:Class``, since a process makes its own.
         parameters: Parameters of the policy, plain JSON values.
         seeds: Run seeds to play.
         config: Anything that ``load_config`` takes.
@@ -43,7 +43,7 @@ def check_policy_in_processes(  # noqa: PLR0913 -- all but the first are optiona
         hash_seeds: Values of PYTHONHASHSEED, on which the order of sets of texts depends; at least two.
 
     Raises:
-        PolicyConformanceError: The policy says something else in another process, or breaks the contract there.
+        PolicyConformanceError: Its turns differ between processes, or it breaks the contract there.
         ConfigError: The configuration cannot be used.
     """
     if len(set(hash_seeds)) < 2:  # noqa: PLR2004 -- there is nothing to compare one with
@@ -59,7 +59,7 @@ def check_policy_in_processes(  # noqa: PLR0913 -- all but the first are optiona
         },
         default=str,
     )
-    one, *others = [_said(request, hash_seed, _TIME_ZONES[place % 2]) for place, hash_seed in enumerate(hash_seeds)]
+    one, *others = [_played(request, hash_seed, _TIME_ZONES[place % 2]) for place, hash_seed in enumerate(hash_seeds)]
     for hash_seed, other in zip(hash_seeds[1:], others, strict=True):
         for seed, one_turns, other_turns in zip(seeds, one, other, strict=True):
             for number, (first, second) in enumerate(zip_longest(one_turns, other_turns), 1):
@@ -72,7 +72,7 @@ def check_policy_in_processes(  # noqa: PLR0913 -- all but the first are optiona
                     raise PolicyConformanceError(msg)
 
 
-def _said(request: str, hash_seed: int, zone: str) -> list[list[object]]:
+def _played(request: str, hash_seed: int, zone: str) -> list[list[object]]:
     """Return the turns of each seed in a process of its own."""
     environ = {
         **os.environ,

@@ -163,8 +163,9 @@ def test_expert_earns_more_than_greedy_in_as_many_turns(preset: str, least_cents
 def test_rates_are_learnt_in_play() -> None:
     """By now half of all estimates are within a hundredth of the truth; at the start they are off by about half."""
     policy, _, state = played("classic-hard")
+    estimate: RateEstimate = vars(policy)["_blind"].estimate
     errors = sorted(
-        abs(policy.believed_rate(employee.name, domain).rate / (rate / 10_000) - 1)
+        abs(estimate.belief(employee.name, domain).rate / (rate / 10_000) - 1)
         for employee in state.employees
         for domain, rate in zip(DOMAINS, employee.rates_e4, strict=True)
     )

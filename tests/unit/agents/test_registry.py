@@ -68,7 +68,7 @@ def test_a_class_or_factory_of_ones_own_is_a_policy(name: str) -> None:
 
 
 def test_keyword_parameters_are_passed() -> None:
-    assert vars(make_policy("mine_of_a_test:Waiting", depth=2))["others"] == {"depth": 2}
+    assert vars(make_policy("mine_of_a_test:Waiting", name="mine"))["others"] == {"name": "mine"}
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_joined_halves_of_a_character_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("---\n" * (replay.MOST_TURNS + 1), "got 100,002 turns, expected at most 100,000"),
+        ("---\n" * replay.MOST_COMMANDS, "got 400,001 commands, expected at most 400,000"),
         ("a\n" * (replay.MOST_COMMANDS + 1), "got 400,001 commands, expected at most 400,000"),
         ("a" * (replay.MOST_CHARACTERS + 1), "got 16,000,001 characters"),
     ],

@@ -16,7 +16,7 @@ from ycbench_agents.planner.bound import (
     _least_work_of,
     capacity_of,
 )
-from ycbench_agents.planner.foresight import HOUR_US, hours_between
+from ycbench_agents.planner.foresight import DAY_US, HOUR_US
 from ycbench_env import MissingExtraError, initial_state, load_config
 from ycbench_env.config import Beta, Constant, Uniform
 from ycbench_env.testing import tiny_config, tiny_state
@@ -27,10 +27,10 @@ YEAR_HOURS = 261 * 9  # working days of 2025
 
 def test_hours_of_a_calendar_are_those_of_working_days() -> None:
     calendar = tiny_state().calendar
-    assert hours_between(calendar, calendar.start_us, calendar.horizon_us) == YEAR_HOURS
+    assert calendar.business_us(calendar.start_us, calendar.horizon_us) == YEAR_HOURS * HOUR_US
     friday, monday = instant("2025-01-03 17:00"), instant("2025-01-06 10:00")
-    assert hours_between(calendar, friday, monday) == 2
-    assert hours_between(calendar, friday, monday, 24 * HOUR_US) == 8
+    assert calendar.business_us(friday, monday) == 2 * HOUR_US
+    assert calendar.business_us(friday, monday, DAY_US) == 8 * HOUR_US
 
 
 def test_the_tiny_world_is_bounded_by_its_hours() -> None:

@@ -85,7 +85,7 @@ def test_plan_of_another_score_or_configuration_is_refused() -> None:
         replay_plan(tiny_config(), PLAN)
 
 
-def test_plan_of_too_many_turns_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.plan.gz").write_bytes(gzip.compress(b"a\n---\n" * 200_000))
-    with pytest.raises(PlanError, match=r"got 200,001 turns, expected at most 100,000"):
+def test_plan_of_too_many_commands_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.plan.gz").write_bytes(gzip.compress(b"a\n---\n" * 500_000))
+    with pytest.raises(PlanError, match=r"got 500,001 commands, expected at most 400,000"):
         load_plan(tmp_path / "a.plan.gz")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 from typing import Final
 
 import attrs
@@ -78,17 +79,11 @@ def test_mutated_weights_stay_possible() -> None:
     assert weights != drawn
 
 
-def test_budget_of_seconds_follows_the_given_clock() -> None:
+def test_budget_of_seconds_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress] = []
     ticks = iter(range(1000))
-    plan(
-        small(num_market_tasks=3),
-        1,
-        budget_seconds=3.0,
-        most_passes=20,
-        clock=lambda: float(next(ticks)),
-        on_progress=seen.append,
-    )
+    monkeypatch.setattr(search, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    plan(small(num_market_tasks=3), 1, budget_seconds=3.0, most_passes=20, on_progress=seen.append)
     assert [(so_far.rollouts, so_far.seconds) for so_far in seen] == [(1, 1.0), (2, 2.0), (3, 3.0)]
 
 

@@ -36,12 +36,13 @@ from ycbench_agents.scripted.forecast import (
     units,
 )
 
+# Units an hour.
 _USUAL: Final = {"junior": (2.5, 2.0), "mid": (5.5, 3.0), "senior": (8.5, 3.5)}  # mean and deviation of a rate
-_UNKNOWN: Final = (ASSUMED_RATE, 3.0)
+_UNKNOWN: Final = (ASSUMED_RATE, 3.0)  # the same of other tiers
 _LEAST_RATE: Final = 0.1  # nobody works backwards, whatever the equations say
-_NOISE: Final = 1e-3  # of progress: rates are stored with four places, and so is work
-_NOISE_UNITS: Final = 2e-4
-_MOST_MEMBERS: Final = 64  # of a team; a larger one tells too little of anybody
+_NOISE: Final = 1e-3  # share of the progress: rates are stored with four places, and so is work
+_NOISE_UNITS: Final = 2e-4  # units, beside that share
+_MOST_MEMBERS: Final = 64  # of a team; a larger one shows too little of anybody
 _TOO_SURE: Final = 1e-300  # variances below it are 0
 
 _Rate: TypeAlias = tuple[str, str]  # a domain, and somebody's name
@@ -206,27 +207,32 @@ class _Filter:
 
 # ---- playing by beliefs
 
-_TURNS_A_TASK: Final = 1.1  # milestones included, see _through
-_MOST_STOPS: Final = 6  # of the clock in a turn
-_SURE: Final = 0.05  # deviation of a rate that is known, as a part of it
-_LEAST_DAYS: Final = 7.0  # until a deadline
-_UNITS_A_DAY: Final = 300.0  # of the largest domain, by which deadlines are guessed
-_LATE_HOURS: Final = 27.0  # by which a task may be late before it is given up
-_MARGIN: Final = 0.95  # of the hours that a task may take
-_LIKELY: Final = 0.5  # chance of success that a task must have at least
-_UNLIKELY: Final = 0.05  # the same, where nothing else is left
+# Judged by play in the classic presets, none derived.
+# Clock and turns.
+_TURNS_A_TASK: Final = 1.1  # turns, milestones included, see _through
+_MOST_STOPS: Final = 6  # stops of the clock in a turn
+# Which tasks can be done: deadlines and chances of success.
+_LEAST_DAYS: Final = 7.0  # working days until a deadline, guessed
+_UNITS_A_DAY: Final = 300.0  # units of the largest domain for each working day until a deadline, guessed
+_MARGIN: Final = 0.95  # share of the hours that a task may take
+_LATE_HOURS: Final = 27.0  # business hours by which a task may be late before it is given up
+_LIKELY: Final = 0.5  # least chance of success of a task
+_UNLIKELY: Final = 0.05  # the same, if no other task is left
+# What a success brings.
 _SKILL: Final = 0.5  # share of a year's earnings that doubled rates in one domain bring
-_PRESTIGE: Final = 0.7  # part of what better-paid offers promise that counts
-_SCARCE: Final = 12  # offers that prestige opens, below which it may soon open none
-_FEAR: Final = 0.5  # share of the earnings to come that a level more is worth then
-_NEARER: Final = 0.1  # of a level in any domain
+_HORIZON: Final = 1000.0  # business hours that higher rates count at most
 _BEST: Final = 10  # offers by which a level of prestige is judged
-_HORIZON: Final = 1000.0  # hours that such gains count at most
-_UNCERTAIN: Final = 0.15  # of a rate
-_GROWN: Final = 1.5  # times the listed work, which shows an adversary
-_SMALL_TEAMS: Final = (1, 2, 4)
+_PRESTIGE: Final = 0.7  # share that counts of what better-paid offers promise
+_SCARCE: Final = 12  # offers that prestige opens, below which it may soon open none
+_FEAR: Final = 0.5  # share of the earnings to come that a level more is worth if it opens none
+_NEARER: Final = 0.1  # share of a level's worth that a level more counts in any domain
+_THIN: Final = 1.3  # times the payrolls to come that funds must cover before nothing more is begun
+# Teams and trials.
+_SMALL_TEAMS: Final = (1, 2, 4)  # members
+_SURE: Final = 0.05  # deviation of a rate that is known, as a share of it
+_UNCERTAIN: Final = 0.15  # deviation of a rate that is worth a trial, as a share of it
 _LEFT_OVER: Final = 16  # offers that trials leave
-_THIN: Final = 1.3  # of the payrolls to come, which funds must cover before nothing more is begun
+_GROWN: Final = 1.5  # times the listed work, above which a client is an adversary
 
 
 @attrs.frozen
@@ -438,7 +444,12 @@ class BlindPlay:
         turn = _TURNS_A_TASK * left / max(_TURNS_A_TASK, self._budget - self._turns)
         pays = max([offer.reward_cents / max(self._hours(offer.work, everybody), turn) for offer, _ in due], default=0)
         highest = max(situation.prestige.values(), default=0.0)
-        lure = _lure_of_prestige(situation)
+        # The share of the earnings to come that a level of prestige is worth: by better-paid offers, and by fear, as
+        # whoever has done all offers that are open, and is short of the next level, is stuck for good.
+        best_paid = sorted([offer.reward_cents for offer in situation.offers], reverse=True)[:_BEST]
+        above = sorted([offer.reward_cents for offer in situation.near], reverse=True)[:_BEST]
+        promise = _PRESTIGE * (sum(above) / max(1, sum(best_paid)) - 1.0) if len(best_paid) == len(above) else 0.0
+        lure = min(1.0, max(0.0, promise)) + _FEAR * max(0.0, 1.0 - len(situation.offers) / _SCARCE)
         best: _Plan | None = None
         for offer, allowed in due:
             # By how much the highest prestige rises, or comes nearer to rising.
@@ -479,14 +490,3 @@ def _through(task_id: str, name: str) -> str:
     chained to it is skipped.
     """
     return f" && {assign(task_id, [name])} && ".join([WAIT] * _MOST_STOPS)
-
-
-def _lure_of_prestige(situation: Situation) -> float:
-    """Return which share of the earnings to come a level of prestige is worth: by better-paid offers, and by fear.
-
-    Whoever has done all offers that are open, and is short of the next level, is stuck for good.
-    """
-    best = sorted([offer.reward_cents for offer in situation.offers], reverse=True)[:_BEST]
-    above = sorted([offer.reward_cents for offer in situation.near], reverse=True)[:_BEST]
-    promise = _PRESTIGE * (sum(above) / max(1, sum(best)) - 1.0) if len(best) == len(above) else 0.0
-    return min(1.0, max(0.0, promise)) + _FEAR * max(0.0, 1.0 - len(situation.offers) / _SCARCE)

@@ -10,7 +10,7 @@ that it does not mean to work on, its one probe of each client aside, and takes 
 acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
 
 Where its rules leave everybody idle for long, the world is another than it takes it for; then larger teams are tried,
-and offers accepted that tell by their deadlines whether they can be done.
+and offers accepted whose deadlines show whether they can be done.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ycbench_agents.registry import PolicyError
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import MarketGate, Offer, Work
 from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispatch, inspect
-from ycbench_agents.scripted.expert.hidden_rates import Belief, BlindPlay
+from ycbench_agents.scripted.expert.hidden_rates import BlindPlay
 from ycbench_agents.scripted.expert.staffing import (
     MOST_LISTED,
     TEAM_SIZES,
@@ -88,7 +88,7 @@ class ExpertPolicy:
         self._gate = MarketGate()
         self._blind = BlindPlay(self._turns_a_year)
         self._asks_clients = True
-        self._own_turn = False  # whether the last observation was of looks of its own, and told of that moment
+        self._own_turn = False  # whether the last observation answered its own looks, and no time has passed since
         self._honest: dict[str, bool] = {}
         self._probes: dict[str, Offer] = {}  # accepted, not inspected yet
         self._in_hand: dict[str, Offer] = {}  # accepted, honest, not begun
@@ -96,19 +96,15 @@ class ExpertPolicy:
         self._begun: dict[str, tuple[dt.datetime, float]] = {}  # active tasks: since when, and hours they should take
         self._pace = 1.0  # hours that tasks should have taken, for an hour that they took
         self._joins: dict[str, str] = {}  # who joins which active task once they are free
-        self._doubtful: tuple[str, ...] = ()  # active tasks that are none of its own, or late
+        self._doubtful: tuple[str, ...] = ()  # active tasks that others began, or that are late
         self._expected: dict[str, Work] = {}  # what accepted tasks should take
         self._least_days: float = _DEADLINE_DAYS
         self._units_a_day = _DEADLINE_UNITS_A_DAY
         self._listed = MOST_LISTED
-        self._limit: int | None = None  # of open tasks, as far as refusals told
+        self._limit: int | None = None  # of open tasks, as far as refusals have shown
         self._open_before = 0
         self._idle_looks = 0
         self._month = 0
-
-    def believed_rate(self, name: str, domain: str) -> Belief:
-        """Return what it believes of somebody's rate in a domain, where rates are hidden."""
-        return self._blind.estimate.belief(name, domain)
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with the looks that the next decision needs."""
@@ -143,9 +139,9 @@ class ExpertPolicy:
             return None
         situation = read_situation(observation, self._gate)
         if situation.hidden:
-            told = answers.asked_at(observation) == observation["sim_time"]  # no forced advance came after the looks
-            self._blind.learn(situation, whole=self._own_turn and told)
-            self._own_turn = told
+            current = answers.asked_at(observation) == observation["sim_time"]  # no forced advance after the looks
+            self._blind.learn(situation, whole=self._own_turn and current)
+            self._own_turn = current
             return situation
         self._learn_pace(observation, situation.now)
         for task in situation.inspections:
@@ -167,7 +163,7 @@ class ExpertPolicy:
             if done.task_id in self._begun:
                 since, hours = self._begun.pop(done.task_id)
                 pace = min(hours / max(_SLACK_HOURS, business_hours(since, now)), _FASTEST / WORKDAY_HOURS)
-                late = pace < _LATE  # then something told is not so, and the next deadline must not be missed as well
+                late = pace < _LATE  # then a forecast is wrong, and the next deadline must not be missed as well
                 self._pace = pace if late else self._pace + _PACE_LEARNING * (pace - self._pace)
 
     def _learn_accepts(self, observation: Observation) -> None:
@@ -286,7 +282,7 @@ class ExpertPolicy:
 
         Where only so many tasks can be open, so many that nobody is left over; where progress counts also while the
         office is closed, which many tasks side by side gain most from, two at most. Once that has left everybody idle,
-        any number: nothing says that only the best of a team count, and what they do not do in time is given up.
+        any number: perhaps more than the best four of a team count, and a task that will be late is given up.
         """
         if self._idle_looks >= _IDLE_LOOKS:
             return range(1, max(TEAM_SIZE, len(situation.staff)) + 1)
@@ -316,7 +312,7 @@ class ExpertPolicy:
     def _seek(self, valuation: Valuation) -> list[str]:
         """Return what may find work where nobody has any: the best offer whose deadline might hold is accepted.
 
-        What deadlines go by is not told. Accepting tells the deadline and costs nothing, and another offer follows.
+        The rule of deadlines is unknown. Accepting shows the deadline and costs nothing, and another offer follows.
         """
         situation = valuation.situation
         if situation.hours_left <= _TO_LOSE or self._room() == 0:

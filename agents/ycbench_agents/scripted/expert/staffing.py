@@ -25,16 +25,18 @@ MOST_LISTED: Final = 400  # tasks of the market; more do not fit into an observa
 TEAM_SIZES: Final = range(1, TEAM_SIZE + 1)
 MONTH: Final = 196.0  # business hours
 YEAR: Final = 2349.0  # business hours
-_TRUST_MAX: Final = 5.0
-_WORK_REDUCTION: Final = 0.5  # at full trust
-_RATE_MAX: Final = 10.0
-_TRUST_GAIN: Final = 1.6  # of a first success
-_REDUCTION_PER_TRUST: Final = 0.1  # of the work
+# Public rules of the usual worlds.
+_RATE_MAX: Final = 10.0  # units an hour
+_SALARY_RAISE: Final = 0.01  # share of a salary, for each success
+_TRUST_MAX: Final = 5.0  # levels
+_TRUST_GAIN: Final = 1.6  # levels, by a first success
+_WORK_REDUCTION: Final = 0.5  # share of the work, at full trust
+_REDUCTION_PER_TRUST: Final = 0.1  # share of the work, for each level: the reduction by the highest trust
+# Judged by play, none derived.
 _MATURE_WORK: Final = 0.56  # share of the listed work that is left at the trust which a kept client settles at
-_SALARY_RAISE: Final = 0.01
-_THIN_RUNWAY: Final = 2.0  # months; below it only money counts
-_MARGIN: Final = 0.97  # of the hours that a task may take; rates are told to two places
-_IN_HAND: Final = 1.3  # an accepted task goes before an equal offer: its deadline runs
+_THIN_RUNWAY: Final = 2.0  # payrolls in funds, below which only money counts
+_MARGIN: Final = 0.97  # share of the hours that a task may take; rates are shown to two places
+_IN_HAND: Final = 1.3  # factor of an accepted task's score: its deadline runs
 
 
 @attrs.frozen
@@ -53,7 +55,7 @@ class Situation:
     near: tuple[Offer, ...]  # where rates are hidden, those that could be with a level more of prestige in each domain
     inspections: tuple[Inspection, ...]
     planned: tuple[str, ...]  # own tasks, if it was asked for them
-    hidden: bool  # whether rates are not told, so that those of the staff are mere assumptions
+    hidden: bool  # whether rates are not shown, so that those of the staff are mere assumptions
 
     @property
     def free(self) -> tuple[Employee, ...]:
