@@ -443,7 +443,7 @@ def check_sees_only_observations(
 
 
 def with_other_hidden_fields(state: State, rng: random.Random) -> State:
-    """Return a state that looks the same; the fields are those of ``ycbench_env.testing.HIDDEN_FIELDS``."""
+    """Return a state that looks the same; the docstrings of ``ycbench_env.types`` mark its hidden fields."""
     now_us, horizon_us = state.now_us, state.calendar.horizon_us
     clients = [
         attrs.evolve(client, loyalty_milli=rng.randint(-1000, 1000), reward_multiplier_milli=rng.randint(700, 2500))

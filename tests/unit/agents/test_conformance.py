@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 import attrs
 import numpy as np
 import pytest
+from lookalikes import HIDDEN_FIELDS, HIDDEN_UNLESS
 
 from ycbench_agents import (
     Decision,
@@ -40,7 +41,6 @@ from ycbench_agents.testing.conformance import _NUISANCES as NUISANCES
 from ycbench_agents.testing.conformance import _ODD_WORLDS as ODD_WORLDS
 from ycbench_agents.testing.conformance import Student, play, with_other_hidden_fields
 from ycbench_env import YCBenchEnv, load_config, observe
-from ycbench_env.testing import HIDDEN_FIELDS, HIDDEN_UNLESS
 
 
 class Steady:

@@ -8,9 +8,6 @@ from functools import cache
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from lookalikes import with_other_hidden_fields
 
 from ycbench_agents import PolicyError, Trajectory, make_policy, rollout
 from ycbench_agents.scripted.expert import ExpertPolicy, Weights
@@ -48,14 +45,6 @@ def completions(trajectory: Trajectory) -> list[dict[str, Any]]:
     return [event for event in events if event["type"] == "task_completed"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("preset", "least_cents"), [("default", 280_000_000), ("reference", 370_000_000)])
-def test_expert_earns_what_a_strong_player_earns(preset: str, least_cents: int) -> None:
-    funds = [played(preset, seed)[0].final_funds_cents for seed in (1, 2, 3)]
-    assert sum(funds) / 3 >= least_cents
-    assert min(funds) >= least_cents * 0.85
-
-
 def test_hardly_a_task_fails_and_no_command_is_refused() -> None:
     trajectory, state = played("reference", 2)
     assert trajectory.final_funds_cents == 430_507_893
@@ -91,29 +80,6 @@ def test_work_raised_to_the_least_amount_shows_no_adversary() -> None:
     env = YCBenchEnv({"world": {"dist": {"required_qty": {"type": "constant", "value": 100}}}})
     for name in ("expert", "conservative"):
         assert rollout(env, make_policy(name), 3).final_funds_cents > 2 * 10**8
-
-
-@settings(max_examples=6)
-@given(data=st.data(), seed=st.integers(0, 9))
-def test_first_turns_depend_on_nothing_hidden(data: st.DataObject, seed: int) -> None:
-    env = YCBenchEnv()
-    env.reset(seed=seed)
-    state = env.get_state()
-    assert first_turns(data.draw(with_other_hidden_fields(state))) == first_turns(state)
-
-
-def first_turns(state: State) -> list[str]:
-    """What is said until the probes are made: what they show differs, as it should."""
-    env = YCBenchEnv()
-    observation, _ = env.reset(seed=0)
-    env.set_state(state)
-    policy = ExpertPolicy()
-    turns: list[str] = []
-    for _ in range(2):
-        turns.append(policy.act(observation))
-        observation, *_ = env.step(turns[-1])
-    assert "task accept" in turns[-1]
-    return turns
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ycbench_agents import PolicyStoppedError, make_policy, rollout
+from ycbench_agents import make_policy, rollout
 from ycbench_agents.scripted import replay
 from ycbench_agents.scripted.replay import ReplayPolicy, read_turns, write_turns
 from ycbench_env import YCBenchEnv
@@ -179,23 +178,6 @@ def test_time_passes_after_the_list(then: str, turn: str) -> None:
     assert trajectory.actions[:2] == ("task list", turn)
     assert set(trajectory.actions[1:]) == {turn}
     assert trajectory.terminated
-
-
-def test_then_stop_stops_after_the_list() -> None:
-    policy = ReplayPolicy(turns=["task list"], then="stop")
-    with pytest.raises(PolicyStoppedError, match=r"all 1 turns are played .* then=resume"):
-        played(policy)
-
-
-def test_reset_begins_anew_and_a_copy_goes_on() -> None:
-    turns = ["a", "b"]
-    policy: Any = ReplayPolicy(turns=turns)
-    turns.clear()
-    policy.reset(1)
-    assert policy.act({}) == "a"
-    copy = pickle.loads(pickle.dumps(policy))  # noqa: S301 -- made here
-    policy.reset(1)
-    assert (policy.act({}), copy.act({})) == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Scores that are pinned to the cent: the greedy row of the public table, and every scripted policy."""
+"""Scores that are pinned to the cent, the greedy row of the public table among them; canaries, which must not pay."""
 
 from __future__ import annotations
 
@@ -96,3 +96,20 @@ def test_published_bot_differs_in_two_settings() -> None:
 def test_final_funds_are_pinned(name: str, preset: str, seed: int) -> None:
     expected = (REFERENCE if preset == "reference" else FINAL_FUNDS)[name][seed - 1]
     assert rollout(YCBenchEnv(preset), make_policy(name), seed).final_funds_cents == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["default", "reference"])
+@pytest.mark.parametrize("name", ["accept_all", "adversary_chaser"])
+def test_canary_ends_below_greedy_on_seeds_1_to_20(name: str, preset: str) -> None:
+    """On each seed no more than greedy, and less than half of it in the mean; bankruptcy counts as 0."""
+    canary, greedy = (
+        [
+            # Greedy needs under 100 turns; a canary that pays could play for minutes.
+            max(0, rollout(YCBenchEnv(preset), make_policy(each), seed, max_turns=200).final_funds_cents)
+            for seed in range(1, 21)
+        ]
+        for each in (name, "greedy")
+    )
+    assert all(own <= other for own, other in zip(canary, greedy, strict=True))
+    assert sum(canary) < sum(greedy) / 2

@@ -1,4 +1,4 @@
-"""The upper bound: its parts in worlds whose figures can be worked out by hand."""
+"""The upper bound in worlds whose figures can be worked out by hand, and what neither it nor the planner covers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ycbench_agents.planner import Foresight, upper_bound
+from ycbench_agents.planner import Foresight, PlanError, plan, upper_bound
 from ycbench_agents.planner.bound import (
     BoundError,
     Programme,
@@ -16,7 +16,7 @@ from ycbench_agents.planner.bound import (
     _least_work_of,
     capacity_of,
 )
-from ycbench_agents.planner.foresight import DAY_US, HOUR_US
+from ycbench_agents.planner.foresight import DAY_US, HOUR_US, uncovered
 from ycbench_env import MissingExtraError, initial_state, load_config
 from ycbench_env.config import Beta, Constant, Uniform
 from ycbench_env.testing import tiny_config, tiny_state
@@ -160,3 +160,60 @@ def test_bounds_of_the_presets(preset: str, honest: int, accepting: int) -> None
     assert upper_bound(config, 1, most_accepts=999 * 200, foresight=market).cents / 1e5 == pytest.approx(
         accepting, abs=9
     )
+
+
+# ---- settings that planner and bound do not cover
+
+
+@pytest.mark.parametrize("preset", ["default", "reference", "honest"])
+def test_the_usual_presets_are_covered(preset: str) -> None:
+    config = load_config(preset, environ={})
+    assert uncovered("bound", config) is uncovered("planner", config) is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "by_bound"),
+    [
+        ("num_clients", 0, True),
+        ("replacement_prestige", "drawn", True),
+        ("task_draw_order", "requirements_first", True),
+        ("min_task_qty", 1, True),
+        ("salary_raise_basis", "current_salary", True),
+        ("resume_stops_at_payroll", False, True),
+        ("min_task_qty", 300, False),
+        ("replacement_numbering", "episode", False),
+        ("prestige_gate", "highest", False),
+        ("deadline_basis", "sum", False),
+        ("refill_at", "completion", False),
+    ],
+)
+def test_uncovered_setting_is_named_with_a_covered_value(setting: str, value: object, *, by_bound: bool) -> None:
+    config = load_config("default", overrides={"world": {setting: value}}, environ={})
+    shown = "false" if value is False else value
+    message = uncovered("planner", config)
+    assert message is not None
+    assert f"world.{setting} = {shown}" in message
+    assert f"--set world.{setting}=" in message
+    assert (uncovered("bound", config) is not None) is by_bound
+
+
+def test_classic_presets_are_refused_with_all_reasons() -> None:
+    config = load_config("classic-hard", environ={})
+    with pytest.raises(
+        BoundError, match=r"bound: it does not know the rules of 'classic-hard': got world.num_clients = 0"
+    ):
+        upper_bound(config, 1)
+    with pytest.raises(BoundError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
+        upper_bound(load_config("default", overrides={"world": {"skill_rate_max": "none"}}, environ={}), 1)
+    with pytest.raises(ValueError, match="replacement_numbering = episode"):
+        Foresight(initial_state(load_config("published-bot", environ={}), 1))
+    with pytest.raises(PlanError, match=r"planner: .*deadline_basis = sum.*world.deadline_basis=largest"):
+        plan(config, 1, budget_rollouts=1)
+
+
+def test_hidden_rates_and_uncapped_teams_are_covered() -> None:
+    """Both read the state; what is not capped can only make the bound looser."""
+    open_ended = {"skill_rates_visible": False, "efficient_team_size": "none", "salary_max_cents": "none"}
+    config = load_config("default", overrides={"world": open_ended}, environ={})
+    assert upper_bound(config, 1).cents >= upper_bound(load_config("default", environ={}), 1).cents
+    assert uncovered("planner", config) is None

@@ -8,7 +8,6 @@ from pathlib import Path
 import attrs
 import pytest
 
-from ycbench_agents.files import FileError
 from ycbench_agents.planner import Plan, PlanError, load_plan, plan, replay_plan, save_plan
 from ycbench_env.testing import tiny_config
 
@@ -36,14 +35,6 @@ def test_plan_file_is_turns_under_comments(tmp_path: Path) -> None:
     assert turns == "task accept --task-id Task-1\nsim resume\n---\n\n---\nsim resume\n"
     assert lines[0].startswith("# A privileged plan")
     assert "# seed: 7" in lines
-
-
-def test_a_plan_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.plan"
-    path.mkdir()
-    with pytest.raises(FileError, match=r"a\.plan"):
-        save_plan(path, PLAN)
-    assert [each.name for each in tmp_path.iterdir()] == ["a.plan"]
 
 
 @pytest.mark.parametrize(
