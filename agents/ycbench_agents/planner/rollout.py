@@ -30,7 +30,6 @@ from ycbench_agents.planner.foresight import (
 )
 from ycbench_agents.scripted.commands import WAIT, assign, cancel, dispatch
 from ycbench_env import State
-from ycbench_env.vocabulary import DOMAINS
 
 _OPEN: Final = ("planned", "active")
 _MARGIN: Final = 1.02  # by which a larger team must do better
@@ -474,8 +473,8 @@ class _Rollout:
         if (found := self._records.get((slot, growing))) is not None:
             return found
         boost = self._weights.boost / _USUAL_BOOST if growing else 0.0
-        records: list[list[_Record]] = [[] for _ in DOMAINS]
-        best = [0.0 for _ in DOMAINS]
+        records: list[list[_Record]] = [[] for _ in self.state.prestige_milli]
+        best = [0.0] * len(records)
         trust = mask = 0
         for place in range(self._places[slot], self._places[slot] + self._reach + 1):
             card = self._game.foresight.card(slot, place)
