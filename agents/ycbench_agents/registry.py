@@ -19,7 +19,6 @@ _POLICIES: Final = {
     "conservative": "ycbench_agents.scripted.conservative:ConservativePolicy",
     "expert": "ycbench_agents.scripted.expert:ExpertPolicy",
     "greedy": "ycbench_agents.scripted.greedy:GreedyPolicy",
-    "human": "ycbench_agents.scripted.human:HumanPolicy",
     "idle": "ycbench_agents.scripted.greedy:IdlePolicy",
     "llm": "ycbench_agents.llm.policy:make_llm_policy",
     "market_roller": "ycbench_agents.scripted.market_roller:MarketRollerPolicy",

@@ -20,7 +20,7 @@ from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
 from ycbench_agents.evaluation import results
 from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
-from ycbench_agents.evaluation.factory import Trusted, asks_a_person, replaying_policy
+from ycbench_agents.evaluation.factory import Trusted, replaying_policy
 from ycbench_agents.evaluation.results import Episode, Evaluation
 from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.files import read_file, to_json, write_file
@@ -101,7 +101,6 @@ def run(  # noqa: PLR0913 -- one argument an option
     )
     if "replay" in policy:
         _warn_of_other_episodes(parameters, configs, suite.seeds)
-    at_terminal = any(asks_a_person(name, parameters) for name in policy)
     kept = records or (_RUNS if LLM in policy else None)
     with _temporary() if kept is None else contextlib.nullcontext(kept) as place:
         folder = Path(place)
@@ -109,12 +108,12 @@ def run(  # noqa: PLR0913 -- one argument an option
             play_suite,
             suite,
             folder,
-            workers=1 if at_terminal else workers,
+            workers=workers,
             headers=options.read_headers(header),
             measure=False,
             overrides=overrides,
         )
-        evaluation, interrupted = played(play, folder, live=live, quiet=quiet or at_terminal, turns=not live)
+        evaluation, interrupted = played(play, folder, live=live, quiet=quiet, turns=not live)
         if as_json:
             rows = [_episode_json(each, is_kept=kept is not None) for each in evaluation.episodes]
             document = {**results.results_document(evaluation), "overrides": overrides, "interrupted": interrupted}

@@ -31,11 +31,6 @@ def has_own_code(name: str, parameters: Mapping[str, object]) -> bool:
     return any(":" in each for each in _inner(name, parameters))
 
 
-def asks_a_person(name: str, parameters: Mapping[str, object]) -> bool:
-    """Return whether a policy asks at the terminal."""
-    return "human" in _inner(name, parameters)
-
-
 def waits_for_answers(policy: Policy) -> bool:
     """Return whether a policy waits for answers from outside; a mixture does where one of its policies does."""
     return policy.waits if isinstance(policy, MixturePolicy) else isinstance(policy, DeliberatingPolicy)

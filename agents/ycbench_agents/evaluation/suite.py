@@ -236,7 +236,6 @@ class _PolicyTable:
     def policy(self, folder: Path) -> SuitePolicy:
         """Return the row of the suite; relative paths start at the folder."""
         place = f"policy {shown(self.name)}"
-        _check(self.name != "human", place, "human", "one that asks nobody; ycbench run --policy human does")
         for key in ("model", "base_url", "system_prompt", "prices"):
             value = getattr(self, key)
             _check(self.name == LLM or not value, f"{place}: {key}", value, f"this key only beside name = {LLM!r}")

@@ -67,7 +67,7 @@ PROVENANCE_FILE: Final = "provenance.json"
 """In the folder of an evaluation in which nothing was found invalid."""
 
 _PROVENANCE_FORMAT: Final = 3
-_NEVER_ASKED: Final = frozenset({"human", "replay", LLM})
+_NEVER_ASKED: Final = frozenset({"replay", LLM})
 """Policies that read files or ask somebody; a language model's own recorded replies are recalled instead."""
 _REPORTS: Final = ("report.md", "report.html")
 _PICTURE: Final = re.compile(rb"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]*")

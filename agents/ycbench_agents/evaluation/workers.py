@@ -23,12 +23,12 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
 from ycbench_agents.base import PolicyStoppedError, without_secrets
-from ycbench_agents.evaluation.factory import asks_a_person, build_policy, parameters_of, waits_for_answers
+from ycbench_agents.evaluation.factory import build_policy, parameters_of, waits_for_answers
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import PlannedEpisode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
@@ -78,11 +78,6 @@ class Job:
     def seconds(self) -> int:
         """Wall-clock time that the episode and its measurement may take."""
         return self.limits.waiting_seconds if self.planned.deliberates else self.limits.seconds
-
-    @property
-    def asks_a_person(self) -> bool:
-        """Whether its policy reads from this terminal; such an episode is played in this process."""
-        return asks_a_person(self.planned.identity.policy, parameters_of(self.planned.identity))
 
 
 @attrs.frozen
@@ -140,8 +135,6 @@ def play_job(job: Job, on_turn: Callable[[TurnRecord], None] | None = None) -> R
         try:
             _play(job, on_turn)
         except BaseException as error:  # also SystemExit: whatever it is, it is this episode's failure
-            if job.asks_a_person and isinstance(error, KeyboardInterrupt):
-                raise
             failure = _reason(error, job)
     return Report(job, failure, tuple(_one_line(str(each.message), job) for each in caught))
 
@@ -336,10 +329,7 @@ def _play_here(
     room = {False: workers, True: concurrency}  # for policies that need the processor, and for those that wait
     waiting = {kind: collections.deque[Job]() for kind in room}
     for job in jobs:
-        if job.asks_a_person:
-            yield _play_at_terminal(job, progress)
-        else:
-            waiting[job.planned.deliberates].append(job)
+        waiting[job.planned.deliberates].append(job)
     running: dict[Any, tuple[Job, _Process, float]] = {}
     try:
         while running or any(waiting.values()):
@@ -364,20 +354,6 @@ def _play_here(
     finally:
         for _, process, _ in running.values():
             process.end()
-
-
-def _play_at_terminal(job: Job, progress: Progress) -> Report:
-    """Play in this process, which has the terminal."""
-
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    progress.started(job.key, job.planned.identity)
-    before = signal.signal(signal.SIGINT, interrupt)  # asyncio would wait until the line that is typed has ended
-    try:
-        return play_job(job, lambda turn: progress.turn(job.key, turn) if progress.wants_turns else None)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _received(connection: Any, job: Job, process: _Process, progress: Progress) -> Report | None:  # noqa: ANN401 -- as above

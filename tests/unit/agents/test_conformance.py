@@ -26,7 +26,6 @@ from ycbench_agents import (
     policy_seed,
     rollout,
 )
-from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_agents.scripted.replay import ReplayPolicy
@@ -53,12 +52,12 @@ class Steady:
         return "sim resume" if observation["active_tasks"] else "market browse --limit 1"
 
 
-def person() -> HumanPolicy:
-    return HumanPolicy(lambda prompt: "market browse" if prompt.startswith("turn") else "", lambda _text: None)
+class Deliberates(Steady):
+    async def decide(self, observation: Any) -> Decision:
+        return Decision(self.act(observation), {})
 
-
-def leaves(_prompt: str) -> str:
-    raise EOFError
+    def recall(self, observation: Any, trace: Any) -> str:
+        return self.act(observation)
 
 
 PASSING: Final[dict[str, Callable[[], Any]]] = {
@@ -66,10 +65,9 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
     "random": RandomPolicy,
     "replay": lambda: ReplayPolicy(turns=["task list", ["market browse", "task accept --task-id Task-8"], ""]),
     "replay, then stop": lambda: ReplayPolicy(turns=["task list"], then="stop"),
-    "human": person,
-    "human who leaves at once": lambda: HumanPolicy(leaves, lambda _text: None),
+    "deliberating": Deliberates,
     "mixture": lambda: MixturePolicy("random", ReplayPolicy(turns=["company status"]), 0.5),
-    "mixture of mixtures": lambda: MixturePolicy(MixturePolicy("random", person(), 0.2), "random", 0.3),
+    "mixture of mixtures": lambda: MixturePolicy(MixturePolicy("random", Deliberates(), 0.2), "random", 0.3),
 }
 
 
@@ -79,7 +77,7 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
     [
         pytest.param(name, marks=[pytest.mark.slow] if name in {"market_roller", "mixture", "prestige"} else [])
         for name in policy_names()
-        if name not in {"human", "llm", "replay"}
+        if name not in {"llm", "replay"}
     ],
 )
 def test_named_policies_keep_the_contract(name: str) -> None:

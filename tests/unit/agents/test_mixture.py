@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 
 from ycbench_agents import Decision, PolicyError, PolicyStoppedError, TurnError, make_policy, rollout
-from ycbench_agents.scripted.human import HumanPolicy
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_env import YCBenchEnv
@@ -36,6 +35,18 @@ class Says:
         assert observation["text"]
         self.asked += 1
         return self.turn
+
+
+class Deliberates(Says):
+    """Decides what it says, and stops while it has nothing to say."""
+
+    async def decide(self, observation: Any) -> Decision:
+        if not self.turn:
+            raise PolicyStoppedError
+        return Decision(self.turn, {"said": self.turn})
+
+    def recall(self, _observation: Any, trace: Any) -> str:
+        return trace["said"]
 
 
 def said(policy: Any, seed: int, turns: int = 200) -> list[str]:
@@ -138,10 +149,7 @@ def decided(policy: MixturePolicy, observation: Any) -> Decision:
 
 def test_trace_names_whose_turn_it_was_and_recalls_it() -> None:
     def nested() -> MixturePolicy:
-        typing = itertools.cycle(["company status", ""])
-        return MixturePolicy(
-            Says("a"), MixturePolicy(HumanPolicy(lambda _: next(typing), lambda _: None), "random", 0.5), 0.5
-        )
+        return MixturePolicy(Says("a"), MixturePolicy(Deliberates("company status"), "random", 0.5), 0.5)
 
     policy, recalling = nested(), nested()
     policy.reset(1)
@@ -161,21 +169,15 @@ def test_trace_of_other_draws_is_refused() -> None:
 
 
 def test_after_a_stop_the_same_policy_is_asked_again() -> None:
-    lines: list[str] = []
-
-    def read(_prompt: str) -> str:
-        if not lines:
-            raise EOFError
-        return lines.pop(0)
-
-    policy = MixturePolicy(Says("a"), HumanPolicy(read, lambda _text: None), 0.5)
+    other = Deliberates("b")
+    policy = mixed(0.5, Says("a"), other)
     policy.reset(1)
     for expected in said(mixed(0.5), 1, 30):
         if expected == "b":
-            lines.clear()
+            other.turn = ""
             with pytest.raises(PolicyStoppedError):
                 decided(policy, OBSERVATION)
-            lines[:] = ["b", ""]
+            other.turn = "b"
         assert decided(policy, OBSERVATION).turn == expected
 
 

@@ -92,7 +92,6 @@ def test_relative_paths_start_at_the_file(tmp_path: Path) -> None:
     [
         ({"policies": []}, "policies: got none"),
         ({"policies": [{"name": "idle"}, {"name": "idle"}]}, "policies: got 'idle' twice"),
-        ({"policies": [{"name": "human"}]}, "asks nobody"),
         ({"policies": [{"name": " "}]}, "that is not empty"),
         ({"policies": [{"name": "idle", "model": "m"}]}, "only beside name = 'llm'"),
         ({"policies": [{"name": "llm", "base_url": "http://user:pass@host/v1"}]}, "without user, password"),
