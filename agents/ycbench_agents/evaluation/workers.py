@@ -28,7 +28,7 @@ from typing import Any, Final, Literal, TypeAlias
 import attrs
 
 from ycbench_agents.base import PolicyStoppedError, without_secrets
-from ycbench_agents.evaluation.factory import build_policy, parameters_of, waits_for_answers
+from ycbench_agents.evaluation.factory import build_policy, waits_for_answers
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import PlannedEpisode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
@@ -134,7 +134,7 @@ def play_job(job: Job, on_turn: Callable[[TurnRecord], None] | None = None) -> R
         warnings.simplefilter("always", RunWarning)
         try:
             _play(job, on_turn)
-        except BaseException as error:  # also SystemExit: whatever it is, it is this episode's failure
+        except BaseException as error:  # noqa: BLE001 -- also SystemExit: whatever it is, it is this episode's failure
             failure = _reason(error, job)
     return Report(job, failure, tuple(_one_line(str(each.message), job) for each in caught))
 

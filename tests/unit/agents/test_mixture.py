@@ -40,7 +40,7 @@ class Says:
 class Deliberates(Says):
     """Decides what it says, and stops while it has nothing to say."""
 
-    async def decide(self, observation: Any) -> Decision:
+    async def decide(self, observation: Any) -> Decision:  # noqa: ARG002 -- the contract
         if not self.turn:
             raise PolicyStoppedError
         return Decision(self.turn, {"said": self.turn})
