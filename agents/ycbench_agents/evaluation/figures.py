@@ -34,7 +34,7 @@ def funds_by_month(months: pd.DataFrame) -> Figure:
     figure, curves = Figure(figsize=(6.4, 3.6)), _curves(months)
     last = curves.iloc[-1]
     curves.columns = [f"{name}  {dollars(last[policy])}" for policy, name in labels_of(curves.columns).items()]
-    _draw_funds(figure.subplots(), curves, curves.to_numpy().max())
+    _draw_funds(figure.subplots(), curves, curves.to_numpy().max(), curves.index.max())
     label_ends(figure.axes[0])
     return figure
 
@@ -51,7 +51,7 @@ def funds_by_seed(months: pd.DataFrame) -> Figure:
     panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
     for axes, (seed, title) in zip(panels.flat, labels_of(curves, 14).items(), strict=False):
         # A policy without a value for a seed has no line there, but its look all the same.
-        _draw_funds(axes, curves[seed].reindex(columns=list(names)).rename(columns=names), most)
+        _draw_funds(axes, curves[seed].reindex(columns=list(names)).rename(columns=names), most, months["month"].max())
         axes.set_title(f"Seed {title}")
         axes.label_outer()
     for axes in panels.flat[len(curves) :]:
@@ -71,7 +71,7 @@ def _curves(months: pd.DataFrame) -> pd.DataFrame:
     return means[months["policy"].unique().tolist()]
 
 
-def _draw_funds(axes: Axes, curves: pd.DataFrame, most: float) -> None:
+def _draw_funds(axes: Axes, curves: pd.DataFrame, most: float, last: int) -> None:
     start, limit = float(curves.iloc[0].max()), 1.05 * max(1.0, most)
     for name in curves.columns:
         axes.plot(curves.index, curves[name], label=name, clip_on=False)
@@ -79,7 +79,7 @@ def _draw_funds(axes: Axes, curves: pd.DataFrame, most: float) -> None:
     if limit > _ROOT_FROM * start:
         root_scale(axes, limit)
     axes.set_ylim(0, limit)
-    axes.set_xlim(0, max(1, int(curves.index.max())))
+    axes.set_xlim(0, max(1, last))
     axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("Month")
     axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))

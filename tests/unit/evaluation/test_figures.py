@@ -108,6 +108,11 @@ def test_panels_are_seeds_to_one_scale_in_which_a_policy_keeps_its_look(drawn: d
     assert [axes.axison for axes in four.axes] == [True] * 4 + [False] * 2
 
 
+def test_all_months_of_all_seeds_fit_into_each_panel() -> None:
+    figure = figures.funds_by_seed(months([("a", "1", [1, 2, 3, 4]), ("a", "2", [1, 2])]))
+    assert [axes.get_xlim() for axes in figure.axes[:2]] == [(0, 3)] * 2
+
+
 def test_bars_are_means_over_seeds(drawn: dict[str, Figure]) -> None:
     axes = drawn["final-funds"].axes[0]
     assert [round(bar.get_width(), 9) for bar in axes.patches] == [2, 0.5, 0]  # pyright: ignore[reportAttributeAccessIssue] -- rectangles
