@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
 import attrs
 
 from ycbench_env.errors import needs_extra
-from ycbench_env.text import Json, shown
+from ycbench_env.text import Json, nearest, shown
 
 if TYPE_CHECKING:
     import cattrs
@@ -127,12 +127,21 @@ def structure(value: object, kind: type[_T], place: Path | str) -> _T:
     import cattrs  # noqa: PLC0415 -- of an extra
 
     def reason(error: BaseException, _: type | None) -> str:
-        return f"{error.args[0]} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+        if isinstance(error, cattrs.ForbiddenExtraKeysError):
+            known = [field.name for field in attrs.fields(error.cl)]
+            keys = ", ".join(
+                shown(key) + (f", did you mean {meant}?" if (meant := nearest(key, known)) else "")
+                for key in sorted(error.extra_fields)
+            )
+            return f"unknown keys: {keys} (known: {', '.join(known)})"
+        return "missing" if isinstance(error, KeyError) else " ".join(str(error).split())
 
     try:
         return converter.structure(value, kind)
     except (cattrs.BaseValidationError, ValueError, TypeError, KeyError) as error:
         lines = cattrs.transform_error(error, path="", format_exception=reason)
+        missing = ", ".join(line.removeprefix("missing @ .") for line in lines if line.startswith("missing @ ."))
+        lines = [f"missing: {missing}"] * bool(missing) + [each for each in lines if not each.startswith("missing @ .")]
         problems = "; ".join(
             line.replace(" @ .", " @ ").replace(" @ ", " at ").removesuffix(" at ") for line in lines[:5]
         )

@@ -62,7 +62,9 @@ def make_policy(name: str, /, **parameters: object) -> Policy:
             signature.bind(**parameters)
     except TypeError as error:
         known = ", ".join(signature.parameters) if signature else ""
-        msg = f"policy {name!r}: {error}; its parameters: {known or 'none'}"
+        other = [each for each in parameters if signature and each not in signature.parameters]
+        wrong = f"has no parameter {other[0]!r}" if other else str(error)
+        msg = f"policy {name!r}: {wrong}; its parameters: {known or 'none'}"
         raise PolicyError(msg) from None
     policy = factory(**parameters)
     lacking: list[str] = []
@@ -88,6 +90,8 @@ def _factory(name: str) -> Callable[..., Policy]:
         else:
             meant = nearest(name, policy_names())
             hint = f"; did you mean {meant!r}?" if meant else ""
+            if name in {"plan", "planner"}:
+                hint = "; plans are made by the command ycbench plan, and policy replay plays them"
             msg = f"policy: got {name!r}, expected {', '.join(policy_names())}, or module:Class of your own{hint}"
         raise PolicyError(msg)
     try:

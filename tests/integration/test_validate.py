@@ -72,7 +72,9 @@ def test_an_evaluation_of_scripted_policies_alone_is_valid(
 def test_a_folder_that_cannot_be_validated_is_wrong_usage(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("configs/validation/mine.toml").rename("configs/validation/other.toml")
     assert main(["validate", str(played)]) == 2
-    assert "--rules: got nothing, expected the TOML file of rules" in " ".join(capsys.readouterr().err.split())
+    assert "run it in the checkout of the project, whose configs/validation" in " ".join(
+        capsys.readouterr().err.split()
+    )
     assert main(["validate", "configs", "--rules", "other"]) == 2
     assert "there is no suite.json" in " ".join(capsys.readouterr().err.split())
     (played / "provenance.json").mkdir()

@@ -15,7 +15,7 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
-from ycbench_env import Config, ConfigWarning, load_config
+from ycbench_env import Config, ConfigError, ConfigWarning, load_config
 from ycbench_env.config import Origin, config_origins, toml_value
 from ycbench_env.text import JsonObject, shown
 
@@ -178,7 +178,10 @@ def load(
     """Return the configuration of a preset's name or a file's path; keys without effect are named on stderr."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConfigWarning)
-        config = load_config(source, overrides=overrides or None, environ=environ)
+        try:
+            config = load_config(source, overrides=overrides or None, environ=environ)
+        except ConfigError as error:  # whose arguments are the values of --set here
+            raise ConfigError(re.sub(r"^( *)argument: ", r"\1--set ", str(error), flags=re.MULTILINE)) from None
     for warning in caught:
         warn(str(warning.message))
     return config

@@ -82,6 +82,9 @@ def validate(
 
     It is 0 for a valid evaluation, 1 for an invalid one, 3 where nothing is invalid and something was not checked.
     """
+    if not folder.is_dir():
+        msg = f"{folder}: there is no such folder, expected one that ycbench evaluate wrote"
+        raise UsageError(msg)
     with telling_warnings():
         path = _default_rules(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
         with counting() as progress:
@@ -114,7 +117,10 @@ def _default_rules(folder: Path) -> Path:
     for name in names:
         if (path := _RULES / f"{name}.toml").is_file():
             return path
-    msg = f"--rules: got nothing, expected the TOML file of rules, since {_RULES} of the working directory has none"
+    msg = (
+        f"no rules found, expected {_RULES}/{_ANY_SUITE}.toml in the working directory; run it in the checkout of the "
+        f"project, whose {_RULES} holds them, or name a TOML file by --rules"
+    )
     raise UsageError(msg)
 
 
@@ -122,7 +128,10 @@ def export(
     *folders: Annotated[Path, Parameter(help="Folders of runs, folders that hold such, or folders of evaluations.")],
     form: Annotated[
         Literal["jsonl", "parquet", "minari"],
-        Parameter(name="--format", help="Form of the data: jsonl, parquet or minari."),
+        Parameter(
+            name="--format",
+            help="Form of the data: jsonl, parquet or minari; the last two need --out and take no --policy.",
+        ),
     ] = "jsonl",
     policy: TrustedPolicy = None,
     out: Annotated[
@@ -138,6 +147,9 @@ def export(
     ] = None,
 ) -> int:
     """Write recorded turns in the form that is asked for and return the exit code."""
+    if not folders:
+        msg = "export: got no folder, expected at least one, like ycbench export runs"
+        raise UsageError(msg)
     if form != "jsonl" and (policy is not None or out is None):
         msg = f"--format {form}: got {'--policy' if policy else 'no --out'}, expected --out and no --policy"
         raise UsageError(msg)

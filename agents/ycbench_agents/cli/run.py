@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
 from ycbench_agents.evaluation import results
 from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
-from ycbench_agents.evaluation.factory import Trusted, replaying_policy
+from ycbench_agents.evaluation.factory import Trusted, replaying_policy, require_trust
 from ycbench_agents.evaluation.results import Episode, Evaluation
 from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
 from ycbench_agents.files import read_file, to_json, write_file
@@ -121,7 +122,7 @@ def run(  # noqa: PLR0913 -- one argument an option
         else:
             options.print_overrides(overrides)
             print_evaluation(evaluation, with_episodes=True, is_kept=kept is not None)
-        return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=kept)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=evaluation if kept else None)
 
 
 def _llm_policy(
@@ -272,8 +273,8 @@ def _episode_json(episode: Episode, *, is_kept: bool) -> dict[str, object]:
     }
 
 
-def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder: Path | None) -> int:
-    """Name failed and missing episodes, kept in a folder if there is one, on stderr and return the exit code."""
+def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: Evaluation | None) -> int:
+    """Name failed and missing episodes on stderr, and how to go on if they are kept, and return the exit code."""
     sys.stdout.flush()
     failed, missing = ([each for each in episodes if each.status == status] for status in ("failed", "missing"))
     for episode in failed[:_SHOWN]:
@@ -287,8 +288,8 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
         output.complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
-    if folder is not None and (failed or missing):
-        output.complain(f"go on with: ycbench resume {folder}")
+    if kept is not None and (failed or missing):
+        output.complain(f"go on with: {_command_to_resume(kept)}")
     for key, run in ((episode.key, episode.run) for episode in episodes):
         total = run.outcome.totals.get("unusable_replies") if run else None
         useless = total.get("sum") if isinstance(total, dict) else None
@@ -297,6 +298,18 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, folder
             advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
             output.complain(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
     return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
+
+
+def _command_to_resume(evaluation: Evaluation) -> str:
+    """Return the command that resumes an evaluation; what it must trust decides which."""
+    words = ["ycbench", "resume", str(evaluation.folder)]
+    planned = results.planned_episodes(evaluation.suite, evaluation.players, evaluation.version)
+    for policy in (None, *dict.fromkeys(each.identity.policy for each in planned)):
+        with contextlib.suppress(ValueError):
+            for each in planned:
+                require_trust(each.identity, Trusted(policy), evaluation.folder)
+            return shlex.join([*words, *(["--policy", policy] if policy else [])])
+    return "the same command"  # resume trusts one policy, and servers and headers only if they are named again
 
 
 def _ranges(seeds: Sequence[str]) -> str:
@@ -354,7 +367,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
         play = partial(resume_evaluation, folder, trusted, workers=workers, concurrency=concurrency)
         evaluation, interrupted = played(play, folder, live=live, quiet=quiet, turns=not live)
         print_evaluation(evaluation, with_episodes=True)
-        codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted, folder=folder))
+        codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted, kept=evaluation))
         if interrupted:
             return output.INTERRUPTED
     if runs:
@@ -368,7 +381,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
             if (run := episode.run) is not None:
                 outcome, funds = _outcome(episode, _course(run)["ended_at"]), dollars(episode.final_funds_cents)
                 sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {funds}\n")
-        codes.append(report_failures(episodes, is_interrupted=interrupted, folder=None))
+        codes.append(report_failures(episodes, is_interrupted=interrupted, kept=None))
     return max(codes)
 
 
@@ -431,4 +444,4 @@ def demo(
         if curves:
             write_file(figure, png_of(plot_funds(curves, "Preset default"), dpi=110))
             sys.stdout.write(f"wrote {document} and {figure}\n")
-        return report_failures(evaluation.episodes, is_interrupted=interrupted, folder=None)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=None)

@@ -5,12 +5,20 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import warnings
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from ycbench_agents.evaluation.factory import Trusted, has_own_code, model_player, require_trust, waits_for_answers
+from ycbench_agents.evaluation.factory import (
+    Trusted,
+    has_own_code,
+    model_player,
+    parameters_of,
+    require_trust,
+    waits_for_answers,
+)
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import (
     SUITE_FILE,
@@ -245,6 +253,11 @@ def _play(  # noqa: PLR0913 -- those of play_suite
             left = [
                 each for each in asked if each.key in failures or not _is_done(run_of(folder, each), measure=measure)
             ]
+            kept = [each.identity for each in asked if each not in left]
+            own = Counter(each.policy for each in kept if has_own_code(each.policy, parameters_of(each)))
+            for name, count in own.items():
+                what = "finished episodes are" if count > 1 else "finished episode is"
+                progress.warn(f"{name}: {count} {what} kept; after changing the class use another --out or label")
             left.sort(key=_rank)  # the sort is stable
             jobs = [Job(each, folder / each.folder_name, suite.limits, headers, measure) for each in left]
             progress.begin(len(jobs), len(asked) - len(jobs))

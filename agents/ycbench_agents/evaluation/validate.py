@@ -479,7 +479,10 @@ def _suite(evidence: _Evidence, check: Check) -> Iterator[str]:
     if rule is not None:
         got, asked = rule.digest_of(suite), rule.digest_of(rule.suite)
         if got != asked:
-            yield f"suite.json: got the digest {got}, expected {asked}"
+            ours, theirs = ({**each.to_dict(), "max_turns": each.limits.max_turns} for each in (suite, rule.suite))
+            names = ("policies", "presets", "seeds", "held_out", "repeats", "max_turns")
+            others = " and ".join(name for name in names[rule.policies == "any" :] if ours[name] != theirs[name])
+            yield f"suite.json: {others}: not as in the rules' suite: got the digest {got}, expected {asked}"
         if rule.digest not in {None, digest}:
             yield f"suite.json: got the digest {digest}, expected {rule.digest}, which the rules name"
 

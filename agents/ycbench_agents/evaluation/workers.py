@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -28,7 +29,7 @@ from typing import Any, Final, Literal, TypeAlias
 import attrs
 
 from ycbench_agents.base import PolicyStoppedError, without_secrets
-from ycbench_agents.evaluation.factory import build_policy, waits_for_answers
+from ycbench_agents.evaluation.factory import build_policy, own_modules, parameters_of, waits_for_answers
 from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import PlannedEpisode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
@@ -165,7 +166,21 @@ def _reason(error: BaseException, job: Job) -> str:
         text = "".join(str(error))
     except BaseException:  # noqa: BLE001 -- its class is somebody's own
         text = ""
-    return _one_line(type(error).__name__, job) + (f": {line}" if (line := _one_line(text, job)) else "")
+    reason = _one_line(type(error).__name__, job) + (f": {line}" if (line := _one_line(text, job)) else "")
+    return reason + (f" ({place})" if (place := _one_line(_place(error, job), job)) else "")
+
+
+def _place(error: BaseException, job: Job) -> str:
+    """Return the last place in a policy's own module, and the turn, where an error has passed through there."""
+    identity = job.planned.identity
+    names = own_modules(identity.policy, parameters_of(identity))
+    frames = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_globals.get("__name__") in names]
+    if not frames:
+        return ""
+    frame, line = frames[-1]
+    notes: object = vars(error).get("__notes__")
+    turns = [each for each in notes if str(each).startswith("turn ")] if isinstance(notes, list) else []
+    return ", ".join([f"{Path(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}", *turns[-1:]])
 
 
 def _one_line(text: str, job: Job) -> str:

@@ -142,8 +142,9 @@ def play_run(  # noqa: PLR0913 -- one an aspect of playing
         except RunError as error:
             if not begin_anew:
                 raise
-            first = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-            warnings.warn(f"begun anew: {first}", RunWarning, stacklevel=2)
+            first, *more = str(error).replace("; choose another folder", "").splitlines()
+            why = ": ".join([first, *(line.strip() for line in more[:1])])
+            warnings.warn(f"{why}; the run is played again from its start", RunWarning, stacklevel=2)
             store.forget()
             driver = Driver(new)
             run, tally = _brought_back(store, new, policy, driver)
@@ -154,6 +155,10 @@ def play_run(  # noqa: PLR0913 -- one an aspect of playing
             except PolicyStoppedError as error:
                 reason = str(error) or type(error).__name__
                 break
+            except BaseException as error:
+                with contextlib.suppress(TypeError):  # its class is somebody's own
+                    BaseException.add_note(error, f"turn {driver.turns + 1}")
+                raise
             turn = driver.play(*asked, time=_now())
             store.append(turn)
             tally.add(turn)

@@ -116,7 +116,7 @@ def test_bad_epsilon_is_refused(epsilon: Any) -> None:
         ({"other": RandomPolicy}, "other: got .*class .*, expected"),
         (
             {"other_parameters": {"depth": 1}},
-            "other: policy 'random': got an unexpected keyword argument 'depth'; its parameters: none",
+            "other: policy 'random': has no parameter 'depth'; its parameters: none",
         ),
         ({"other": REPLAY}, "other: replay: got neither path nor turns"),
         ({"policy_parameters": "depth=1"}, "policy_parameters: got 'depth=1', expected a table"),

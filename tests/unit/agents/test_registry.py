@@ -77,6 +77,7 @@ def test_keyword_parameters_are_passed() -> None:
         ("gredy", f"expected {', '.join(policy_names())}, or module:Class of your own; did you mean 'greedy'?"),
         ("mine_of_a_test:", "expected module:Class, like my_policies:Careful"),
         ("a b:C", "expected module:Class, like my_policies:Careful"),
+        ("planner", "the command ycbench plan"),
         ("mine.py:Waiting", "did you mean 'mine:Waiting'?"),
         ("policies/mine.py:Waiting", "expected module:Class, like my_policies:Careful"),
         ("nowhere_of_a_test:C", "there is no module nowhere_of_a_test; expected one that Python can import"),
@@ -102,7 +103,7 @@ def test_wrong_names_are_refused(name: str, words: str) -> None:
 
 
 def test_unknown_parameter_names_those_that_exist() -> None:
-    with pytest.raises(PolicyError, match=r"unexpected keyword argument 'depth'; its parameters: patience"):
+    with pytest.raises(PolicyError, match=r"has no parameter 'depth'; its parameters: patience"):
         make_policy("mine_of_a_test:waiting", depth=2)
 
 

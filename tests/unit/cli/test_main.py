@@ -81,7 +81,10 @@ def test_interrupts_and_closed_pipes_are_no_errors(
         (["run", "--seed", "1"], "Did you mean --seeds?"),
         (["run", "--seeds", "1", "1"], "got seed 1 twice"),
         (["run", "extra"], "got 'extra', expected nothing more here"),
-        (["run", "--set", "world.num_employes=9"], "did you mean world.num_employees?"),
+        (
+            ["run", "--set", "world.num_employes=9"],
+            "--set world.num_employes = 9: unknown key; did you",
+        ),
         (["run", "--preset", "defalt"], "did you mean the preset default?"),
         (["run", "--config", "/no/such.toml"], "there is no file /no/such.toml"),
         (["run", "--max-turns", "0"], "Must be >= 1"),
@@ -95,8 +98,8 @@ def test_interrupts_and_closed_pipes_are_no_errors(
         (["config", "validate"], "got no file"),
         (["config", "diff", "default"], "parameter RIGHT requires an argument"),
         (["config", "show", "nowhere.toml"], "there is no file nowhere.toml"),
-        (["export", "--format", "parquet"], "--format parquet: got no --out"),
-        (["validate", "/no/such", "--rules", "none"], "expected the TOML file of rules"),
+        (["export", "runs", "--format", "parquet"], "--format parquet: got no --out"),
+        (["validate", ".", "--rules", "none"], "expected the TOML file of rules"),
     ],
 )
 def test_wrong_usage_is_explained_with_exit_code_2(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +69,21 @@ def test_a_failed_policy_is_named_beside_the_finished_episodes(capsys: pytest.Ca
     lines = [line.split() for line in out.splitlines()]
     assert ["idle", "default", "$200,000.00", "$200,000.00", "$200,000.00", "1/1", "0", "0"] in lines
     assert ["own:Fine", "default", "(-)", "$0.00", "-", "0/1", "1", "0"] in lines
-    assert "failed: own:Fine, default, seed 1: RuntimeError: boom" in err
+    assert re.search(r"failed: own:Fine, default, seed 1: RuntimeError: boom \(own\.py:\d+ in act, turn 1\)", err)
+
+
+def test_the_hint_after_a_failure_works(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.py").write_text(OWN.replace('return "sim resume"', "raise RuntimeError('boom')"))
+    words = ["run", "--policy", "own:Fine", "--max-turns", "3", "--quiet", "--records", "a b"]
+    assert main(words) == 1
+    hint = capsys.readouterr().err.partition("go on with: ycbench ")[2]
+    Path("own.py").write_text(OWN)
+    assert main([*shlex.split(hint), "--quiet"]) == 0
+    Path("own.py").write_text(
+        OWN.replace('return "sim resume"', "raise RuntimeError('boom')") + "class Other(Fine): pass"
+    )
+    assert main([*words[:3], "own:Other", *words[3:-1], "c"]) == 1
+    assert "go on with: the same command" in capsys.readouterr().err
 
 
 def test_json_is_strict_and_names_folders_of_kept_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,6 +182,8 @@ def test_replay_shows_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--policy", "idle", "idle"], "each policy once"),
         (["run", "--model", "m"], "no --policy llm"),
         (["run", "--policy", "gready"], "did you mean 'greedy'"),
+        (["export"], "export: got no folder"),
+        (["validate", "nosuch"], "nosuch: there is no such folder"),
         (["run", "--policy", "llm"], "got no model"),
         (["run", "--policy", "llm", "--model", "m", "--param", "model=n"], "an option of its own"),
         (["run", "--policy", "llm", "--model", "m", "--header", "secret"], "a text without a name and a colon"),

@@ -7,6 +7,7 @@ import errno
 import json
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,7 +36,7 @@ from ycbench_agents.runs.store import locked
 from ycbench_env import MissingExtraError
 
 FAULTS = {
-    "Raises": "RuntimeError: boom at 0x...",
+    "Raises": "RuntimeError: boom at 0x... (faulty.py:",
     "ReturnsNone": "TurnError: policy ReturnsNone, turn 1: act returned NoneType",
     "Hangs": "TimeLimit: took longer than 1 seconds",
     "EatsMemory": "MemoryLimit: needed more than 4096 MiB",
@@ -223,7 +224,8 @@ def test_a_fault_costs_its_own_episodes_and_is_named(
 def test_failed_episodes_are_tried_again(faulty: Path, small: dict[str, Any]) -> None:
     suite = {**small, "policies": [{"name": "faulty:Raises"}], "seeds": [1]}
     evaluation = play_suite(suite, faulty / "e")
-    assert [episode.reason for episode in evaluation.episodes] == ["RuntimeError: boom at 0x..."]
+    reason = str(evaluation.episodes[0].reason)
+    assert re.fullmatch(r"RuntimeError: boom at 0x\.\.\. \(faulty\.py:\d+ in act, turn 1\)", reason)
     assert "boom" in (faulty / "e" / "failures.json").read_text()
     before = results(faulty / "e")
     play_suite(suite, faulty / "e")
@@ -231,6 +233,8 @@ def test_failed_episodes_are_tried_again(faulty: Path, small: dict[str, Any]) ->
     (faulty / "faulty.py").write_text((faulty / "faulty.py").read_text().replace("raise RuntimeError", "return str"))
     assert play_suite(suite, faulty / "e").episodes[0].status == "finished"
     assert not (faulty / "e" / "failures.json").exists()
+    with pytest.warns(RunWarning, match="faulty:Raises: 1 finished episode is kept; after changing the class"):
+        play_suite(suite, faulty / "e")
 
 
 def test_keys_of_the_environment_stand_in_no_failure(
@@ -240,7 +244,7 @@ def test_keys_of_the_environment_stand_in_no_failure(
     text = "raise RuntimeError(os.environ['SOME_API_KEY'])"
     (faulty / "faulty.py").write_text((faulty / "faulty.py").read_text().replace("return None", text))
     evaluation = play_suite({**small, "policies": [{"name": "faulty:ReturnsNone"}], "seeds": [1]}, faulty / "e")
-    assert evaluation.episodes[0].reason == "RuntimeError: [redacted]"
+    assert evaluation.episodes[0].reason.startswith("RuntimeError: [redacted] (")
     assert not any("sk-0123" in path.read_text() for path in (faulty / "e").rglob("*.json*"))
 
 

@@ -91,7 +91,7 @@ def test_later_files_replace_whole_entries(tmp_path: Path) -> None:
         ("[models.m", "not valid TOML"),
         ("models = 3", "models"),
         ("[model.m]", "model"),
-        ("[models.m]\nprompt = 1", "completion is missing"),
+        ("[models.m]\nprompt = 1", "missing: models['m'].completion"),
         (f'[models.m]\nprompt = "1"\ncompletion = 1\nas_of = {DAY}', "prompt"),
         (f"[models.m]\nprompt = -1\ncompletion = 1\nas_of = {DAY}", "must be >= 0: -1"),
         (f"[models.m]\nprompt = nan\ncompletion = 1\nas_of = {DAY}", "must be >= 0: nan"),

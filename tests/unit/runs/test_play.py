@@ -140,7 +140,7 @@ def test_a_policy_that_acts_otherwise_is_refused_or_begun_anew(run: Run) -> None
     (run.folder / "run.json").write_text(json.dumps({**values, "outcome": {"status": "running"}}))
     with pytest.raises(RunMismatchError, match="turn 1 is not as it was recorded"):
         play_run(run.folder, identity(), Says("help"))
-    with pytest.warns(RunWarning, match="begun anew"):
+    with pytest.warns(RunWarning, match=r"now\): action: .*; the run is played again from its start"):
         again = play_run(run.folder, identity(), Says("help"), begin_anew=True)
     assert [turn.action for turn in again.turns()] == ["help"] * TURNS
 

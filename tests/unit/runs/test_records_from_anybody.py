@@ -114,7 +114,7 @@ def test_a_byte_order_mark_is_ignored(run: Run) -> None:
         (lambda values: values.update(format=3), "got format 3"),
         (lambda values: values.update(more=1), "more"),
         (lambda values: values["identity"].update(seed="1"), "identity.seed"),
-        (lambda values: values["identity"].pop("policy"), "policy is missing"),
+        (lambda values: values["identity"].pop("policy"), "missing: identity.policy"),
         (lambda values: values["outcome"].update(status="lost"), "outcome.status"),
         (lambda values: values["outcome"].update(turns=None), "outcome.turns"),
     ],
