@@ -43,7 +43,10 @@ class LineProgress(Callbacks):
         """Write how much there is to play."""
         self._total = total
         if not self._quiet:
-            complain(f"to play: {total} episodes" + (f", {done} were finished before" if done else ""))
+            complain(
+                f"to play: {total} episode{'' if total == 1 else 's'}"
+                + (f", {done} were finished before" if done else "")
+            )
 
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """Write a line about a turn."""

@@ -46,9 +46,7 @@ Settings = Annotated[
 ]
 Parameters = Annotated[
     _Words,
-    Parameter(
-        "--param", metavar="KEY=VALUE...", help="Parameters of the policies, like depth=2, or keep_turns=10 of llm."
-    ),
+    Parameter("--param", metavar="KEY=VALUE...", help="Parameters of the policies, like keep_turns=10 of llm."),
 ]
 Model = Annotated[str | None, Parameter(metavar="NAME", help="Model of policy llm, as its server knows it.")]
 BaseUrl = Annotated[str | None, Parameter("--base-url", metavar="URL", help="Address of the model's server.")]
@@ -67,7 +65,7 @@ TrustedPolicy = Annotated[
 ]
 Count = Annotated[int, Parameter(validator=Number(gte=1), metavar="N")]
 Workers = Annotated[
-    Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; one a processor if none is given.")
+    Count | None, NO_DEFAULT, Parameter(help="Episodes to play at once; by default as many as there are processors.")
 ]
 Live = Annotated[bool, Parameter(help="Show episodes as they go; --no-live writes lines instead.")]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
@@ -143,7 +141,7 @@ def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
         name, equals, written = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name.isidentifier():
-            msg = f"--param: got {shown(text)}, expected NAME=VALUE, like depth=2"
+            msg = f"--param: got {shown(text)}, expected NAME=VALUE, like keep_turns=10"
             raise UsageError(msg)
         if name in parameters:
             msg = f"--param: got {name} twice, expected each parameter once"

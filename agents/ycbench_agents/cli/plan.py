@@ -193,10 +193,15 @@ def bound(  # noqa: PLR0913 -- one argument an option
             table.add_row(*map(output.cell, (label, seed, *money, dollars(found.payroll_cents), units, hours)))
     options.print_overrides(options.overrides_in_force([*preset, *config], settings, configs.values()))
     if most_accepts is not None:
-        note = f"no policy that accepts at most {most_accepts:,} tasks, 999 in each slot, ends with more"
+        note = (
+            f"No policy that accepts at most {most_accepts:,} tasks, 999 in each slot, ends with more, whatever it sees"
+        )
     elif most_unfinished is not None:
-        note = f"no policy that completes all but {most_unfinished:,} of the tasks that it accepts ends with more"
+        note = f"No policy that completes all but {most_unfinished:,} of its tasks ends with more, whatever it sees"
     else:
-        note = "no policy ends with more, none with 999 accepts a slot, none that completes all tasks that it accepts"
-    output.print_parts(table, output.cell(f"{note}, whatever it sees"))
+        note = (
+            "No policy ends with more than the first bound, whatever it sees; the second holds for policies that accept "
+            "at most 999 tasks in each market slot, the third for policies that complete all tasks that they accept"
+        )
+    output.print_parts(table, output.cell(note))
     return 0

@@ -57,7 +57,7 @@ def run(  # noqa: PLR0913 -- one argument an option
     param: options.Parameters = (),
     settings: options.Settings = (),
     max_turns: Annotated[
-        options.Count | None, options.NO_DEFAULT, Parameter(help="Cut episodes off after so many turns.")
+        options.Count | None, options.NO_DEFAULT, Parameter(help="End each episode after this many turns.")
     ] = None,
     timeout: Annotated[
         options.Count, Parameter(metavar="SECONDS", help="Most time of an episode of a scripted policy.")

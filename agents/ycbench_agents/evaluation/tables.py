@@ -178,8 +178,8 @@ def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
     pairs = math.comb(len(complete), 2)
     if pairs and set(complete["tier"]) == {1}:
         yield (
-            f"All {len(complete)} policies share a tier: no two are shown to differ. To show a difference among so "
-            f"many takes at least {pairs_needed(ALPHA / pairs)} seeds."
+            f"All {len(complete)} policies share a tier: no two are shown to differ. With {len(complete)} policies, "
+            f"fewer than {pairs_needed(ALPHA / pairs)} seeds cannot show a difference."
         )
 
 

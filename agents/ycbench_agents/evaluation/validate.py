@@ -543,7 +543,7 @@ def _checkout(evidence: _Evidence, check: Check) -> Iterator[str]:
         yield check.got
 
 
-@_check("episodes", "episodes", "no more failed and missing ones than the rules allow")
+@_check("episodes", "episodes", "as few failed and missing episodes as the rules demand")
 def _episodes(evidence: _Evidence, check: Check) -> Iterator[str]:
     episodes, limits = evidence.evaluation.episodes, evidence.rules.limits
     counts = Counter(each.status for each in episodes)

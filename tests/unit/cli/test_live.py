@@ -119,7 +119,7 @@ def test_more_episodes_than_lines_are_counted() -> None:
 
 
 BEGUN, TURN, OVER, ODD = (
-    "to play: 1 episodes, 2 were finished before",
+    "to play: 1 episode, 2 were finished before",
     "greedy, default, seed 1  turn 1  2025-01-01T09:00  $200,000.00  1 ok, 1 refused",
     "1/1 greedy, default, seed 1: finished, -$16,303.05",
     "warning: odd",
