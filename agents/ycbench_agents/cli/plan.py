@@ -200,7 +200,7 @@ def bound(  # noqa: PLR0913 -- one argument an option
         note = f"No policy that completes all but {most_unfinished:,} of its tasks ends with more, whatever it sees"
     else:
         note = (
-            "No policy ends with more than the first bound, whatever it sees; the second holds for policies that accept "
+            "No policy ends with more than the first bound; the second holds for policies that accept "
             "at most 999 tasks in each market slot, the third for policies that complete all tasks that they accept"
         )
     output.print_parts(table, output.cell(note))

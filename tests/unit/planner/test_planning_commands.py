@@ -141,4 +141,4 @@ def test_bound_names_whom_it_binds(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bound", "--most-accepts", "3", *SMALL]) == 0
     assert "accepts at most 3 tasks" in capsys.readouterr().out
     assert main(["bound", "--most-unfinished", "2", *SMALL]) == 0
-    assert "all but 2 of the tasks" in capsys.readouterr().out
+    assert "all but 2 of its tasks" in capsys.readouterr().out
