@@ -179,7 +179,7 @@ def load(
         try:
             config = load_config(source, overrides=overrides or None, environ=environ)
         except ConfigError as error:  # whose arguments are the values of --set here
-            raise ConfigError(re.sub(r"^( *)argument: ", r"\1--set ", str(error), flags=re.MULTILINE)) from None
+            raise ConfigError(re.sub(r"^(- )?argument: ", r"\1--set ", str(error), flags=re.MULTILINE)) from None
     for warning in caught:
         warn(str(warning.message))
     return config
