@@ -299,7 +299,7 @@ def test_recall_refuses_a_trace_of_another_history() -> None:
     before = reader._last
     with pytest.raises(ValueError, match="trace of turn 2"):
         reader.recall(following, trace)
-    with pytest.raises(ValueError, match="reply is missing"):
+    with pytest.raises(ValueError, match="missing: reply"):
         reader.recall(following, {"messages_sha256": "0" * 64, "shrunk_to": None})
     assert reader._last == before
 
