@@ -244,7 +244,7 @@ def test_keys_of_the_environment_stand_in_no_failure(
     text = "raise RuntimeError(os.environ['SOME_API_KEY'])"
     (faulty / "faulty.py").write_text((faulty / "faulty.py").read_text().replace("return None", text))
     evaluation = play_suite({**small, "policies": [{"name": "faulty:ReturnsNone"}], "seeds": [1]}, faulty / "e")
-    assert evaluation.episodes[0].reason.startswith("RuntimeError: [redacted] (")
+    assert str(evaluation.episodes[0].reason).startswith("RuntimeError: [redacted] (")
     assert not any("sk-0123" in path.read_text() for path in (faulty / "e").rglob("*.json*"))
 
 
