@@ -338,4 +338,4 @@ def test_company_goes_on_after_a_refusal(name: str) -> None:
 @pytest.mark.parametrize("name", ["greedy", "conservative", "throughput", "prestige", "random"])
 def test_nobody_asks_forever_for_an_offer_that_trust_shuts(name: str) -> None:
     env = YCBenchEnv({"world": {"market_browse_scope": "all"}})
-    assert accepts(rollout(env, make_policy(name), 2)).count(False) <= 30
+    assert accepts(rollout(env, make_policy(name), 2)).count(False) <= 40  # of 83 or more
