@@ -7,6 +7,7 @@ import datetime as dt
 import shlex
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -201,11 +202,22 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
         if used.cost_usd is not None:
             cost = f"{'at least ' * bool(used.unknown_cost_turns)}${used.cost_usd:.2f}"
         lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
+    from ycbench_agents.evaluation.metrics import read_metrics  # noqa: PLC0415 -- slow to import
+
+    accepted, never = Counter[str](), Counter[str]()
+    for episode in evaluation.episodes:
+        if episode.outcome and episode.run and (metrics := read_metrics(episode.run.folder)) is not None:
+            accepted[episode.key.policy] += metrics.tasks_accepted
+            never[episode.key.policy] += metrics.tasks_never_dispatched
+    for policy in accepted:
+        if 2 * never[policy] > accepted[policy]:
+            share = f"{never[policy] / accepted[policy]:.0%} of the tasks that it accepts"
+            lines.append(f"{policy} uses a loophole of the rules: it never dispatches {share}, they renew the market")
     if is_kept:
         lines.append(f"results: {evaluation.folder / results.RESULTS_FILE}")
     rows = results.leaderboard(evaluation)
     failed_as_zero = [">failed as 0"] if any(row.failed for row in rows) else []
-    headings = ("policy", "preset", ">score", *failed_as_zero, ">final funds", ">run", ">failed", ">bankrupt")
+    headings = ("policy", "preset", ">score", *failed_as_zero, ">final funds", ">finished", ">failed", ">bankrupt")
     board = output.new_table(*headings, gap=1)
     for row in rows:
         score = dollars(row.score_cents)
@@ -442,6 +454,6 @@ def demo(
             cents = [config.world.initial_funds_cents, *[turn.funds_cents for turn in turns]]
             curves.setdefault(key.policy, []).append((times, [amount / 100 for amount in cents]))
         if curves:
-            write_file(figure, png_of(plot_funds(curves, "Preset default"), dpi=110))
+            write_file(figure, png_of(plot_funds(curves, "Funds of the company over the year, preset default"), dpi=110))
             sys.stdout.write(f"wrote {document} and {figure}\n")
         return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=None)

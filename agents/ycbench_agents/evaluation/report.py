@@ -117,11 +117,13 @@ def render_report(
     presets = list(_presets(frame, tables.leaderboard_frame(frame, usual)))
     drawn = {preset.name: list(_drawings(evaluation, preset, png=png)) for preset in presets}
     figures = [drawing for some in drawn.values() for drawing in some]
+    against = [_against(each, usual) for each in presets]
+    comparison = _Section("comparison", f"Against {usual}", against, _COMPARISON_READING)
     nothing = [] if figures else ["No episode is finished, so there is nothing to draw."]
     sections = [
         _Section("origin", "What was evaluated", [_origin(evaluation, frame)]),
         _Section("leaderboard", "Leaderboard", list(map(_leaderboard, presets)), _LEADERBOARD_READING),
-        _Section("comparison", f"Against {usual}", [_against(each, usual) for each in presets], _COMPARISON_READING),
+        *([comparison] if baseline is not None or len(labels) > 1 else []),
         _Section("figures", "Figures", [_Part(each.title, [*nothing, *drawn[each.name]]) for each in presets]),
         _Section("conduct", "Tasks, behaviour and cost", [_metrics(evaluation, p) for p in presets], _METRICS_READING),
         _Section("reliability", "Reliability", list(map(_reliability, presets)), [_RELIABILITY_READING]),
@@ -210,7 +212,7 @@ def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
         most = min((limit for limit in limits if limit is not None), default=None)
         numbers = (preset.config.sim.horizon_years, world.initial_funds_cents // 100, world.num_clients)
         shown = [f"{number:,}" for number in numbers] + [_NONE if most is None else f"{most:,}"]
-        presets.append((preset.label, preset.config.digest(), *shown))
+        presets.append((preset.label, preset.config.digest()[:12], *shown))
     status = frame["status"].value_counts()
     counted = ", ".join(f"{status.get(name, 0)} {name}" for name in ("finished", "failed", "missing"))
     blocks = (
@@ -225,12 +227,12 @@ def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
 
 def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     suite = evaluation.suite
-    yield "Digest", suite.digest()
     yield "Seeds", f"{', '.join(suite.seeds)} ({len(suite.seeds)} in all)"
     if suite.is_held_out:
         yield "Held out", "the seeds are named h1, h2, ...; their numbers are private"
     yield "Repeats", str(suite.repeats)
     yield "ycbench-env", evaluation.version
+    yield "Digest", suite.digest()
     if evaluation.overrides:
         yield "Settings in force", "; ".join(json.dumps(each, sort_keys=True) for each in evaluation.overrides)
     origins = [each.run.origin for each in evaluation.episodes if each.run is not None and each.status == "finished"]
@@ -263,7 +265,7 @@ def _leaderboard(preset: _Preset) -> _Part:
         f"A turn limit ended {cut} of {finished} finished episodes: their funds are those of that moment, not of the "
         "whole horizon."
     )
-    notes = tables.leaderboard_notes(preset.board)
+    notes = tables.leaderboard_notes(preset.board, preset.frame)
     board = make_table(f"Leaderboard, preset {preset.name}", preset.board, tables.LEADERBOARD, notes)
     return _Part(preset.title, [*[text] * bool(cut), board])
 
