@@ -23,6 +23,11 @@ settings.register_profile("explore", deadline=None)  # new examples each time, a
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "ci")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests that fork episodes first: with coverage, a fork copies all that its process has measured so far."""
+    items.sort(key=lambda item: {"evaluation": 0, "cli": 1, "integration": 2}.get(item.path.parent.name, 3))
+
+
 class _ErrorRecords(logging.Handler):
     """Keeps the messages of level ERROR and above."""
 

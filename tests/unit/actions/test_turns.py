@@ -235,6 +235,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("start", ["", "task assign --task-id T --employees ", "```\n`"])
 def test_long_texts_of_anything_are_read_in_linear_time(start: str) -> None:
     for piece in PIECES:
