@@ -454,8 +454,6 @@ def demo(
             cents = [config.world.initial_funds_cents, *[turn.funds_cents for turn in turns]]
             curves.setdefault(key.policy, []).append((times, [amount / 100 for amount in cents]))
         if curves:
-            write_file(
-                figure, png_of(plot_funds(curves, "Funds of the company over the year, preset default"), dpi=110)
-            )
+            write_file(figure, png_of(plot_funds(curves, "Funds over the year, preset default"), dpi=110))
             sys.stdout.write(f"wrote {document} and {figure}\n")
         return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=None)
