@@ -15,6 +15,7 @@ import os
 import stat
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, get_origin
@@ -54,6 +55,17 @@ def read_file(path: Path | str, most: int = MOST_BYTES) -> bytes:
     """Return the content of a file that the operator names; links, pipes and devices are followed."""
     with _named(path, "read"), Path(path).open("rb") as file:
         return _bounded(file, path, most)
+
+
+def read_toml(path: Path | str) -> dict[str, Any]:
+    """Return the tables of a TOML file that the operator names."""
+    try:
+        return tomllib.loads(read_file(path).decode("utf-8-sig"))
+    except FileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        msg = f"{path}: not valid TOML: {error}"
+        raise FileError(msg) from None
 
 
 def open_record(path: Path) -> int:

@@ -14,10 +14,10 @@ from ycbench_agents.cli.output import (
     USAGE,
     Output,
     UsageError,
-    complain,
     drop_output,
     explanation,
     make_output_total,
+    print_error,
 )
 
 # Help stands here and beside the options, not in docstrings, which `python -OO` drops.
@@ -100,7 +100,7 @@ def run_command(arguments: Sequence[str]) -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        complain("interrupted")
+        print_error("interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # the reader, like head, has seen enough
         drop_output()
@@ -110,7 +110,7 @@ def run_command(arguments: Sequence[str]) -> int:
         if text is None:
             raise
         drop_output()
-        complain(f"error: {text}")
+        print_error(f"error: {text}")
         return USAGE
     return code
 

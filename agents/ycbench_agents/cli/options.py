@@ -15,6 +15,7 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
+from ycbench_agents.evaluation import suite
 from ycbench_env import Config, ConfigError, ConfigWarning, load_config
 from ycbench_env.config import Origin, config_origins, toml_value
 from ycbench_env.text import JsonObject, shown
@@ -74,14 +75,10 @@ Quiet = Annotated[Flag, Parameter("--quiet", help="Show no progress.")]
 
 # ---------------------------------------------------------------- seeds
 
-_MOST_SEEDS: Final = 100_000  # a longer range is a slip of the keyboard
-_SEED: Final = re.compile(r"([0-9]{1,30})(?:-([0-9]{1,30}))?")  # Python refuses to read thousands of digits
-
 
 def read_seed(text: str) -> int:
     """Return the one seed that a text names."""
-    found = _SEED.fullmatch(text)
-    if not found or found[2]:
+    if not re.fullmatch(r"[0-9]{1,30}", text):  # Python refuses to read thousands of digits
         msg = f"--seed: got {shown(text)}, expected one whole number of at least 0, like 1"
         raise UsageError(msg)
     return int(text)
@@ -89,22 +86,11 @@ def read_seed(text: str) -> int:
 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
     """Return the seeds that the values of ``--seeds`` name: numbers and ranges, also with commas between."""
-    seeds: dict[int, None] = {}
-    for text in (part.strip() for each in texts for part in each.split(",")):
-        found = _SEED.fullmatch(text)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if last < first:
-            msg = f"--seeds: got {shown(text)}, expected seeds like 1 2 3, or a range like 1-3, the smaller seed first"
-            raise UsageError(msg)
-        if last - first + 1 + len(seeds) > _MOST_SEEDS:
-            msg = f"--seeds: got more than {_MOST_SEEDS:,} seeds with {text!r}; run them in parts"
-            raise UsageError(msg)
-        for number in range(first, last + 1):
-            if number in seeds:
-                msg = f"--seeds: got seed {number} twice, expected each seed once"
-                raise UsageError(msg)
-            seeds[number] = None
-    return tuple(seeds)
+    try:
+        return suite.read_seeds(texts)
+    except ValueError as error:
+        msg = f"--seeds: expected {error}"
+        raise UsageError(msg) from None
 
 
 # ---------------------------------------------------------------- settings and parameters

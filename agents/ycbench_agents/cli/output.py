@@ -82,7 +82,7 @@ def printable_lines(lines: str) -> str:
     return "\n".join(map(printable, lines.split("\n")))
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Write a message to stderr, under the program's name."""
     with contextlib.suppress(OSError):  # stderr is closed
         print(f"ycbench: {printable_lines(message)}", file=sys.stderr, flush=True)  # noqa: T201 -- the command line
@@ -90,11 +90,11 @@ def complain(message: str) -> None:
 
 def warn(message: str) -> None:
     """Write a warning to stderr."""
-    complain(f"warning: {message}")
+    print_error(f"warning: {message}")
 
 
 @contextlib.contextmanager
-def telling_warnings() -> Generator[None]:
+def showing_warnings() -> Generator[None]:
     """Write Python's warnings to stderr as they occur, a line each."""
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -18,7 +18,7 @@ from ycbench_agents.cli.output import (
     new_table,
     print_json,
     print_parts,
-    telling_warnings,
+    showing_warnings,
 )
 from ycbench_agents.evaluation.export import export as export_runs
 from ycbench_agents.evaluation.factory import Trusted
@@ -53,7 +53,7 @@ def report(
     """Write the report of the evaluation in a folder, print where it is, and return the exit code."""
     from ycbench_agents.evaluation.report import write_report  # noqa: PLC0415 -- slow to import
 
-    with telling_warnings():
+    with showing_warnings():
         html, markdown, *figures = write_report(folder, out, baseline=baseline, published=published, png=png)
     drawn = len({path.stem for path in figures})  # one may be there as SVG and as PNG
     print_parts(Text("\n").join(map(cell, (html, markdown, f"{drawn} figures in {html.parent / 'figures'}"))))
@@ -85,7 +85,7 @@ def validate(
     if not folder.is_dir():
         msg = f"{folder}: there is no such folder, expected one that ycbench evaluate wrote"
         raise UsageError(msg)
-    with telling_warnings():
+    with showing_warnings():
         path = _default_rules(folder) if rules is None else named_file(rules, _RULES, "--rules", "rules")
         with counting() as progress:
             validation = validate_evaluation(folder, load_rules(path), trust_policies=trust_policies, progress=progress)
@@ -112,7 +112,7 @@ def validate(
 def _default_rules(folder: Path) -> Path:
     """Return the rules named like the suite of an evaluation, or else those for any suite."""
     names = [_ANY_SUITE]
-    with contextlib.suppress(RunError):  # the validation says so
+    with contextlib.suppress(RunError):  # the validation names it
         names.insert(0, read_evaluation(folder).suite.name)
     for name in names:
         if (path := _RULES / f"{name}.toml").is_file():
@@ -153,7 +153,7 @@ def export(
     if form != "jsonl" and (policy is not None or out is None):
         msg = f"--format {form}: got {'--policy' if policy else 'no --out'}, expected --out and no --policy"
         raise UsageError(msg)
-    with telling_warnings(), counting() as progress:
+    with showing_warnings(), counting() as progress:
         done = export_runs(folders, form, out or Path("-"), name=name, trusted=Trusted(policy), progress=progress)
     if out is not None and str(out) != "-":
         kind, of = "turns", f"{done.runs} runs"

@@ -154,7 +154,7 @@ def played(
     play: Callable[..., Evaluation], folder: Path, *, live: bool = True, quiet: bool, turns: bool = False
 ) -> tuple[Evaluation, bool]:
     """Return the evaluation that ``play(progress=...)`` plays into a folder, and whether Ctrl-C ended it early."""
-    with output.telling_warnings(), watch(live=live, quiet=quiet, turns=turns) as progress:
+    with output.showing_warnings(), watch(live=live, quiet=quiet, turns=turns) as progress:
         try:
             return play(progress=progress), False
         except KeyboardInterrupt:
@@ -179,7 +179,7 @@ def _warn_of_other_episodes(
         return
     try:
         plan = load_plan(path)
-    except (OSError, ValueError):  # no plan; whoever plays it says what is wrong with it
+    except (OSError, ValueError):  # no plan; playing it names the fault
         return
     other = [label for label, config in configs.items() if config.digest() != plan.config_digest]
     if other:
@@ -290,25 +290,25 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: 
     sys.stdout.flush()
     failed, missing = ([each for each in episodes if each.status == status] for status in ("failed", "missing"))
     for episode in failed[:_SHOWN]:
-        output.complain(f"failed: {episode.key}: {episode.reason}")
+        output.print_error(f"failed: {episode.key}: {episode.reason}")
     if len(failed) > _SHOWN:
-        output.complain(f"failed: {len(failed) - _SHOWN} more")
+        output.print_error(f"failed: {len(failed) - _SHOWN} more")
     if is_interrupted:
-        output.complain("interrupted")
+        output.print_error("interrupted")
     groups: dict[tuple[str, str], list[str]] = {}
     for episode in missing:
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
-        output.complain(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
+        output.print_error(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if kept is not None and (failed or missing):
-        output.complain(f"go on with: {_command_to_resume(kept)}")
+        output.print_error(f"go on with: {_command_to_resume(kept)}")
     for key, run in ((episode.key, episode.run) for episode in episodes):
         total = run.outcome.totals.get("unusable_replies") if run else None
         useless = total.get("sum") if isinstance(total, dict) else None
         if run and isinstance(useless, int) and 2 * useless > (turns := run.outcome.turns or 0):
             is_calling = run.identity.settings.get("mode") == "tools"
             advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
-            output.complain(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
+            output.print_error(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
     return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
 
 
@@ -384,7 +384,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
             return output.INTERRUPTED
     if runs:
         interrupted, episodes = False, ()
-        with output.telling_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
+        with output.showing_warnings(), watch(live=live, quiet=quiet, turns=not live) as progress:
             try:
                 episodes = resume_runs(runs, trusted, workers=workers, concurrency=concurrency, progress=progress)
             except KeyboardInterrupt:
@@ -401,12 +401,12 @@ def replay(*folders: _Folders, policy: options.TrustedPolicy = None) -> int:
     """Play recorded runs again, print for each whether all is as recorded, and return the exit code."""
     import_from_here()
     code = 0
-    with output.telling_warnings():
+    with output.showing_warnings():
         for run in _runs_in(folders, "replay"):
             try:
                 report = replay_run(run, again := replaying_policy(run, Trusted(policy)))
             except (RunError, ValueError) as error:
-                output.complain(f"error: {error}")
+                output.print_error(f"error: {error}")
                 code = output.STOPPED
                 continue
             name = printable(str(run.folder))

@@ -94,7 +94,7 @@ def final_funds(episodes: pd.DataFrame) -> Figure:
 
 
 def revenue_per_dollar(episodes: pd.DataFrame) -> Figure:
-    """Draw simulated revenue for a dollar of cost (figure 5b); hatched where turns tell no cost, so it is less."""
+    """Draw simulated revenue for a dollar of cost (figure 5b); hatched where some turns have no cost, so it is less."""
     unknown = episodes.loc[episodes["unknown_cost_turns"].fillna(0) > 0, "policy"]
     return _bars(episodes, "revenue_per_usd", dollars, bounds=set(unknown))
 
@@ -272,7 +272,9 @@ _FUNDS: Final = (
 )
 _SEEDS: Final = "Means over repeats, all to one scale (paper, figure 8)."
 _SCORE: Final = "Bars are means over seeds, dots are seeds; a bankrupt company counts 0 (paper, figure 7)."
-_REVENUE: Final = "Simulated revenue; hatched with \u2264: some turns tell no cost, so it is less (paper, figure 5b)."
+_REVENUE: Final = (
+    "Simulated revenue; hatched with \u2264: some turns have no known cost, so it is less (paper, figure 5b)."
+)
 _TRUSTED: Final = "Share of the tasks completed in time whose offer required trust (paper, figure 3a)."
 _TRUST: Final = "Means over seeds; adv. marks adversarial clients (paper, figure 3b)."
 _SHARE: Final = "Share of the accepted tasks; dashed: their share of the market (paper, figure 4a)."

@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 @attrs.frozen
 class Player:
-    """Who plays a row of a suite under one configuration, as the records of its runs tell."""
+    """Who plays a row of a suite under one configuration, as its runs record it."""
 
     policy: str  # label of the suite's policy
     preset: str  # label of the configuration
@@ -415,7 +415,7 @@ def mean_over_seeds(values: Iterable[tuple[str, int | None]]) -> int | None:
 
 @attrs.frozen
 class Usage:
-    """What some runs asked of language models; a sum is None where no turn tells."""
+    """Usage of language models in some runs; a sum is None where no turn records it."""
 
     runs: int
     turns: int  # recorded ones; each is a reply
@@ -427,7 +427,7 @@ class Usage:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens of prompts and replies; None if no turn tells of both."""
+        """Tokens of prompts and replies; None if no turn records both."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
@@ -454,7 +454,7 @@ def usage_of(episodes: Iterable[Episode], *, with_result: bool | None = None) ->
 
 def _usage(run: Run) -> Usage | None:
     turns, totals = run.outcome.turns, run.outcome.totals
-    if not run.is_finished:  # it has no result yet; what its turns tell is added up, as far as they can be read
+    if not run.is_finished:  # it has no result yet; its turns are added up, as far as they can be read
         tally = Tally(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)  # of a last line that was cut short
@@ -493,7 +493,7 @@ def _usage(run: Run) -> Usage | None:
 
 
 def results_document(evaluation: Evaluation) -> JsonObject:
-    """Return the content of results.json; of a held-out suite without texts of errors, which may tell of a world."""
+    """Return the content of results.json; of a held-out suite without texts of errors, which may reveal a world."""
     suite, episodes = evaluation.suite, evaluation.episodes
     rows: list[Json] = []
     for row in leaderboard(evaluation):

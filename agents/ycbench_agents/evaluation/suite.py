@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Final, Self, TypeVar, cast
 
 import attrs
 
-from ycbench_agents.files import FileError, read_file, structure, to_json, unstructure
+from ycbench_agents.files import FileError, read_file, read_toml, structure, to_json, unstructure
 from ycbench_agents.llm.settings import is_address
 from ycbench_agents.runs.run import recorded_config
 from ycbench_env import Config, load_config
@@ -293,12 +292,9 @@ def load_suite(
     """
     path = Path(path)
     try:
-        values = tomllib.loads(read_file(path).decode("utf-8-sig"))
+        values = read_toml(path)
     except FileError as error:
         raise SuiteError(str(error)) from None
-    except (ValueError, RecursionError) as error:
-        msg = f"{path}: not valid TOML ({error}), expected the file of a suite"
-        raise SuiteError(msg) from None
     return suite_of(values, path.parent, str(path), load, environ)
 
 

@@ -11,7 +11,6 @@ import html
 import itertools
 import os
 import re
-import tomllib
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +39,7 @@ from ycbench_agents.evaluation.results import (
     results_document,
 )
 from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Suite, load_suite
-from ycbench_agents.files import FileError, parse_json, read_file, read_record, structure, to_json, unstructure
+from ycbench_agents.files import FileError, parse_json, read_record, read_toml, structure, to_json, unstructure
 from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import (
     Driver,
@@ -153,11 +152,7 @@ def load_rules(path: Path, environ: Mapping[str, str] = os.environ) -> Rules:
         SuiteError: Its suite is not valid.
         ConfigError: A configuration of its suite cannot be used.
     """
-    try:
-        values: dict[str, Any] = tomllib.loads(read_file(path).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path}: not valid TOML ({error}), expected the file of rules"
-        raise FileError(msg) from None
+    values = read_toml(path)
     suite = values.pop("suite", None)
     rules = structure(values, Rules, path)
     if suite is None:

@@ -395,7 +395,7 @@ def _play_alone(job: Job) -> Report:
 @contextlib.contextmanager
 def _ray(address: str | None) -> Generator[Callable[[Job], Future[Report]]]:
     """Give a function that submits jobs to a cluster of Ray, a new one on this machine where there is none."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told that this was run
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage report is sent
     import ray  # noqa: PLC0415 -- of an extra  # pyright: ignore[reportMissingImports]
 
     if not (was_connected := ray.is_initialized()):

@@ -24,7 +24,7 @@ class PlanError(ValueError):
 
 @attrs.frozen
 class Plan:
-    """What to say in each turn of one episode, found by somebody who saw all of it. Privileged."""
+    """The turns of one episode, found by a search that sees all of it. Privileged."""
 
     preset: str  # name of the configuration
     config_digest: str

@@ -305,7 +305,7 @@ class Run:
                 raise RunError(msg)
             yield turn
         if count < (self.outcome.turns or 0):
-            msg = f"{self.folder}: {RUN_FILE} tells of {self.outcome.turns} turns, {TURNS_FILE} has {count} whole lines"
+            msg = f"{self.folder}: {RUN_FILE} has {self.outcome.turns} turns, {TURNS_FILE} has {count} whole lines"
             warnings.warn(msg, RunWarning, stacklevel=2)
 
     def lost_turns(self) -> int:

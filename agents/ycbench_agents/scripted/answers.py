@@ -233,7 +233,7 @@ class MarketGate:
     """Which listed tasks can be accepted, as far as refusals have shown in one episode.
 
     Rule sets differ: either each domain of a task must have the prestige that it requires, or the highest prestige
-    over all domains counts. Nothing that is read says which. A market that lists only what can be accepted leaves no
+    over all domains counts. No answer shows which. A market that lists only what can be accepted leaves no
     question; one that lists everything is read hopefully until a refusal shows that each domain counts. Trust is read
     hopefully, too: a client that refused a task for want of trust is not asked again until it has been served well.
     """

@@ -2,7 +2,7 @@
 
 Of the tasks on the market it accepts the one with most reward an hour and looks at it again before anybody starts: an
 undispatched task costs nothing. Work that has grown shows an adversarial client, from whom it takes nothing more. A
-task whose deadline does not hold with a margin stays undone too, and tells that tasks of as many hours are too long
+task whose deadline does not hold with a margin stays undone too, and shows that tasks of as many hours are too long
 here. So it pays no penalty, and its funds fall by payrolls alone.
 """
 

@@ -5,7 +5,7 @@ is asked: nobody types, pays for or keeps account of a turn that is not played. 
 that it did not choose; that is the contract of every policy, and ``ycbench_agents.testing.check_policy`` checks it.
 
 Which policy a turn is from depends on the seed and the number of the turn alone, and a turn that is the other's at some
-``epsilon`` is so at every greater one. A record tells of each turn whose it was (``played_by``).
+``epsilon`` is so at every greater one. A record names the policy of each turn (``played_by``).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def feasible(offers: Iterable[Offer], staff: Sequence[Employee]) -> list[tuple[O
 
 
 def known_staff(observation: Observation) -> tuple[Employee, ...]:
-    """Return the staff, as equals where no rates are told; by their usual names where the list did not fit."""
+    """Return the staff, as equals where no rates are shown; by their usual names where the list did not fit."""
     listed = answers.staff(observation) or tuple(
         Employee(name=name, salary_cents=0, rates={}, active_tasks=()) for name in everybody(observation)
     )
@@ -77,7 +77,7 @@ def take(
 
 
 def probe(observation: Observation, task_id: str) -> tuple[str, ...]:
-    """Return what accepts a task, with a look at it before and after, so that ``swollen_clients`` can tell."""
+    """Return what accepts a task, with a look at it before and after, so that ``swollen_clients`` can compare."""
     return (*make_room(observation), inspect(task_id), accept(task_id), inspect(task_id))
 
 

@@ -144,9 +144,9 @@ def check_policy(
 ) -> PolicyReport:
     """Play a policy and return what it did; raise an AssertionError, with what is wrong, where it breaks the contract.
 
-    Checked: the protocol; turns are texts, their commands in the grammar; a fresh policy and one that is reset say the
-    same to the same observations, pickled and copied; it edits no observation; it leaves the random generators and the
-    environment variables of the process alone; it holds no environment and no state; it copes with worlds without
+    Checked: the protocol; turns are texts, their commands in the grammar; a fresh policy and one that is reset return
+    the same to the same observations, pickled and copied; it edits no observation; it leaves the random generators and
+    the environment variables of the process alone; it holds no environment and no state; it copes with worlds without
     staff, market or money, with observations after the end, with a turn of somebody else before each of its own, and
     with being asked first in the middle of an episode; one that waits for somebody outside (``DeliberatingPolicy``)
     recalls what it decided. See also ``check_policy_in_processes``.
@@ -243,7 +243,9 @@ def _check_again(student: Student, played: Played, who: str, remedy: str) -> Non
         place = f"seed {seed}, turn {number}"
         turn = student.act(pickle.loads(pickle.dumps(observation)), f"{place}, {who}")  # noqa: S301 -- made here
         if turn is None or turn != before:
-            _fail(f"{place}: to the same observations {who} says {_cut(turn)}, before it was {_cut(before)}; {remedy}")
+            _fail(
+                f"{place}: to the same observations {who} returns {_cut(turn)}, before it was {_cut(before)}; {remedy}"
+            )
 
 
 def _check_among_others(make: Callable[[], Student], config: Config, seed: int) -> None:
@@ -380,7 +382,7 @@ def _check_recall(make: Callable[[], Policy], seed: int, observations: Sequence[
             remedy = "a trace is JSON, and all that recall needs"
             _fail(f"{place}: what decide returned cannot be recalled: {error}; {remedy}", error)
         if turn != decision.turn:
-            _fail(f"{place}: recall says {_cut(turn)}, decide {_cut(decision.turn)}; keep the turn in the trace")
+            _fail(f"{place}: recall returns {_cut(turn)}, decide {_cut(decision.turn)}; keep the turn in the trace")
 
 
 # ---- hidden fields

@@ -188,9 +188,9 @@ FAULTY: Final[list[tuple[Any, str]]] = [
     ),
     (
         faulty("DrawsUnseeded", act=lambda *_: f"market browse --limit {random.Random().randint(1, 10**6)}"),  # noqa: S311 -- as above
-        r"turn 1: to the same observations a fresh policy says .*; turns depend on seed and observations",
+        r"turn 1: to the same observations a fresh policy returns .*; turns depend on seed and observations",
     ),
-    (NeverForgets, r"seed 2, turn 1: to the same observations a fresh policy says .*limit 1', before .*limit 11'"),
+    (NeverForgets, r"seed 2, turn 1: to the same observations a fresh policy returns .*limit 1', before .*limit 11'"),
     (faulty("Edits", act=edits), r"act edited the observation: funds_cents; .*copy what you want"),
     (
         faulty("Replaces", act=lambda _, seen: seen.update(turn=int(seen["turn"])) or ""),
@@ -249,7 +249,7 @@ def test_faulty_policy_is_found(make: Any, message: str) -> None:
 
 def test_policy_that_keeps_state_is_found() -> None:
     with pytest.raises(
-        PolicyConformanceError, match=r"the same policy after another reset says .*; reset\(seed\) must"
+        PolicyConformanceError, match=r"the same policy after another reset returns .*; reset\(seed\) must"
     ):
         check_policy(NeverForgets, seeds=(1,), max_turns=3)
 
@@ -280,7 +280,7 @@ def test_policy_that_stops_earlier_is_found() -> None:
                 raise PolicyStoppedError
             return super().act(observation)
 
-    with pytest.raises(PolicyConformanceError, match="a fresh policy says None, before it was"):
+    with pytest.raises(PolicyConformanceError, match="a fresh policy returns None, before it was"):
         check_policy(Tires, seeds=(1,), max_turns=5)
 
 
@@ -352,7 +352,7 @@ def test_policy_that_recalls_its_decisions_passes() -> None:
         ),
         (
             {"recall": lambda *_: ""},
-            r"turn 1: recall says '', decide 'market browse --limit 1'; keep the turn in the trace",
+            r"turn 1: recall returns '', decide 'market browse --limit 1'; keep the turn in the trace",
         ),
     ],
 )

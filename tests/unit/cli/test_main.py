@@ -79,7 +79,7 @@ def test_interrupts_and_closed_pipes_are_no_errors(
     [
         (["rum"], 'Unknown command "rum". Did you mean "run"?'),
         (["run", "--seed", "1"], "Did you mean --seeds?"),
-        (["run", "--seeds", "1", "1"], "got seed 1 twice"),
+        (["run", "--seeds", "1", "1"], "got 1 twice"),
         (["run", "extra"], "got 'extra', expected nothing more here"),
         (
             ["run", "--set", "world.num_employes=9"],

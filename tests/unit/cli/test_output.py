@@ -11,12 +11,12 @@ from rich.text import Text
 
 from ycbench_agents.cli.output import (
     cell,
-    complain,
     make_output_total,
     new_table,
+    print_error,
     print_parts,
     printable_lines,
-    telling_warnings,
+    showing_warnings,
 )
 from ycbench_env.text import dollars
 
@@ -26,7 +26,7 @@ def test_characters_that_act_on_a_terminal_become_escapes(character: str, capsys
     escaped = f"a{ascii(character)[1:-1]}b"
     assert cell(f"a{character}b").plain == escaped
     assert printable_lines(f"a{character}b\nc") == f"{escaped}\nc"
-    complain(f"a{character}b")
+    print_error(f"a{character}b")
     assert capsys.readouterr() == ("", f"ycbench: {escaped}\n")
 
 
@@ -56,7 +56,7 @@ def test_streams_of_another_kind_are_left_alone(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_warnings_are_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    with telling_warnings():
+    with showing_warnings():
         warnings.warn("odd\u202e", stacklevel=1)
     assert capsys.readouterr().err == "ycbench: warning: odd\\u202e\n"
 

@@ -121,10 +121,10 @@ def test_a_run_killed_at_any_line_resumes_to_an_equal_run(run: Run, tmp_path: Pa
 def test_lost_turns_are_played_again(run: Run) -> None:
     path = run.folder / "turns.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
-    with pytest.warns(RunWarning, match="tells of 5 turns"):
+    with pytest.warns(RunWarning, match="has 5 turns"):
         assert len(list(run.turns())) == 2
     assert run.lost_turns() == 3
-    with pytest.warns(RunWarning, match="tells of 5 turns"):
+    with pytest.warns(RunWarning, match="has 5 turns"):
         assert play_run(run.folder, identity(), Resuming()).lost_turns() == 0
 
 

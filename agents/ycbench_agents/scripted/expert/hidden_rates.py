@@ -1,10 +1,10 @@
 """How the expert plays where rates are hidden: it estimates them from progress, everybody on one task at a time.
 
 ``RateEstimate`` turns looks at tasks into beliefs about rates. ``BlindPlay`` decides by them. Where rates are hidden,
-nothing says that only the best of a team count or learn, so everybody works on the task that brings most for the time,
-and everybody learns by it. Teams that never change would show only sums. So while somebody's rates are uncertain, some
-begin alone on tasks aside, in domains whose prestige is at its lowest, where cancelling costs nothing. At the first
-stop those trials have shown the rates; they are cancelled and their people join the others.
+no answer shows that only the best of a team count or learn, so everybody works on the task that brings most for the
+time, and everybody learns by it. Teams that never change would show only sums. So while somebody's rates are uncertain,
+some begin alone on tasks aside, in domains whose prestige is at its lowest, where cancelling costs nothing. At the
+first stop those trials have shown the rates; they are cancelled and their people join the others.
 
 Turns are counted, too. Where skills grow without bound, tasks soon take minutes and a year could hold any number of
 them; so a number of turns is shared out over the year, and a task is worth what it brings for the scarcer of both.
@@ -73,7 +73,7 @@ class RateEstimate:
     A team's rate in a domain is the sum of its members' rates, each divided among the tasks that they are on. So the
     progress between two looks is a linear equation in the members' rates, and a Kalman filter takes in one equation
     after another: it begins with what a newcomer may assume of each tier, and follows the known boosts of successes.
-    Teams that differ tell members apart; a team that never changes tells only its sum, and the deviations show that.
+    Teams that differ separate their members; a team that never changes shows only its sum; the deviations show that.
 
     How much time counts as progress is unknown, too: business hours, or every hour of a working day from its start
     until midnight. Both are tried side by side; the one that foresaw the progress better so far is believed.

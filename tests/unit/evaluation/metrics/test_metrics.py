@@ -446,7 +446,7 @@ def test_a_hash_that_differs_while_the_world_stands_still_is_noticed(kit: Any) -
 def test_a_run_without_turns_is_measured_as_its_start(kit: Any) -> None:
     run = kit.record("company status")
     (run.folder / "turns.jsonl").write_bytes(b"")
-    with pytest.warns(RunWarning, match="tells of 1 turns"):
+    with pytest.warns(RunWarning, match="has 1 turns"):
         metrics = measure_run(run)
     assert (metrics.is_complete, metrics.turns, metrics.commands_per_turn, metrics.wall_s) == (False, 0, None, None)
     assert [month.funds_cents for month in metrics.months] == [10_000_000, 10_000_000]
