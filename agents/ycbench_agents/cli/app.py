@@ -17,7 +17,7 @@ from ycbench_agents.cli.output import (
     drop_output,
     explanation,
     make_output_total,
-    print_error,
+    print_message,
 )
 
 # Help stands here and beside the options, not in docstrings, which `python -OO` drops.
@@ -100,7 +100,7 @@ def run_command(arguments: Sequence[str]) -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print_error("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     except BrokenPipeError:  # the reader, like head, has seen enough
         drop_output()
@@ -110,7 +110,7 @@ def run_command(arguments: Sequence[str]) -> int:
         if text is None:
             raise
         drop_output()
-        print_error(f"error: {text}")
+        print_message(f"error: {text}")
         return USAGE
     return code
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ycbench_agents.cli.options import Flag, JsonFlag, Settings, load, origin_label, read_overrides
-from ycbench_agents.cli.output import USAGE, UsageError, cell, new_table, print_error, print_json, print_parts
+from ycbench_agents.cli.output import USAGE, UsageError, cell, new_table, print_json, print_message, print_parts
 from ycbench_env import ConfigError, preset_names
 from ycbench_env.config import config_origins, diff_configs
 from ycbench_env.text import printable
@@ -59,7 +59,7 @@ def validate_config(*files: Annotated[str, Parameter(help="TOML files.")]) -> in
             load(Path(source), environ={})
         except ConfigError as error:
             sys.stdout.flush()
-            print_error(f"error: {error}" if source in str(error) else f"error: {source}: {error}")
+            print_message(f"error: {error}" if source in str(error) else f"error: {source}: {error}")
             code = USAGE
         else:
             sys.stdout.write(f"{printable(source)}: valid\n")

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ycbench_agents.cli.output import Output, cell, print_error, warn
+from ycbench_agents.cli.output import Output, cell, print_message, warn
 from ycbench_agents.evaluation.progress import Progress as Callbacks
 from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
@@ -43,7 +43,7 @@ class LineProgress(Callbacks):
         """Write how much there is to play."""
         self._total = total
         if not self._quiet:
-            print_error(
+            print_message(
                 f"to play: {total} episode{'' if total == 1 else 's'}"
                 + (f", {done} were finished before" if done else "")
             )
@@ -54,13 +54,13 @@ class LineProgress(Callbacks):
             results = cast("list[dict[str, Any]]", turn.results)
             ok = sum(bool(result.get("ok")) for result in results)
             parts = (str(key), f"turn {turn.turn}", turn.sim_time[:16], dollars(turn.funds_cents))
-            print_error("  ".join([*parts, f"{ok} ok, {len(results) - ok} refused"]))
+            print_message("  ".join([*parts, f"{ok} ok, {len(results) - ok} refused"]))
 
     def finished(self, key: EpisodeKey, episode: Episode) -> None:
         """Write a line about an episode that is over."""
         self._done += 1
         if not self._quiet:
-            print_error(f"{self._done}/{self._total} {_outcome(key, episode)}")
+            print_message(f"{self._done}/{self._total} {_outcome(key, episode)}")
 
     def warn(self, message: str) -> None:
         """Write a warning."""

@@ -82,7 +82,7 @@ def printable_lines(lines: str) -> str:
     return "\n".join(map(printable, lines.split("\n")))
 
 
-def print_error(message: str) -> None:
+def print_message(message: str) -> None:
     """Write a message to stderr, under the program's name."""
     with contextlib.suppress(OSError):  # stderr is closed
         print(f"ycbench: {printable_lines(message)}", file=sys.stderr, flush=True)  # noqa: T201 -- the command line
@@ -90,7 +90,7 @@ def print_error(message: str) -> None:
 
 def warn(message: str) -> None:
     """Write a warning to stderr."""
-    print_error(f"warning: {message}")
+    print_message(f"warning: {message}")
 
 
 @contextlib.contextmanager

@@ -114,7 +114,7 @@ def plan(  # noqa: PLR0913 -- one argument an option
     if not interrupted:
         return 0
     sys.stdout.flush()
-    output.print_error(f"interrupted: {done} of {len(jobs)} plans are there, the last one as good as it was by then")
+    output.print_message(f"interrupted: {done} of {len(jobs)} plans are there, the last one as good as it was by then")
     return output.INTERRUPTED
 
 

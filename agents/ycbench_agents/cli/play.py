@@ -23,7 +23,7 @@ from rich.highlighter import JSONHighlighter
 from rich.text import Text
 
 from ycbench_agents.cli.options import File, Preset, Seed, Settings, load_one, read_seed
-from ycbench_agents.cli.output import INTERRUPTED, Output, print_error, printable_lines
+from ycbench_agents.cli.output import INTERRUPTED, Output, print_message, printable_lines
 from ycbench_agents.files import FileError, from_json, read_file, write_file
 from ycbench_env import Config, Observation, YCBenchEnv
 from ycbench_env.text import dollars
@@ -99,7 +99,7 @@ def play(  # noqa: PLR0913 -- one argument an option
             _step(game, turn)
         _play_turns(game, _prompt(game, history) if by_hand else _read_pipe, is_by_hand=by_hand)
     except KeyboardInterrupt:
-        print_error("interrupted")
+        print_message("interrupted")
         code = INTERRUPTED
     _say(game.summary)
     return code

@@ -290,25 +290,25 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: 
     sys.stdout.flush()
     failed, missing = ([each for each in episodes if each.status == status] for status in ("failed", "missing"))
     for episode in failed[:_SHOWN]:
-        output.print_error(f"failed: {episode.key}: {episode.reason}")
+        output.print_message(f"failed: {episode.key}: {episode.reason}")
     if len(failed) > _SHOWN:
-        output.print_error(f"failed: {len(failed) - _SHOWN} more")
+        output.print_message(f"failed: {len(failed) - _SHOWN} more")
     if is_interrupted:
-        output.print_error("interrupted")
+        output.print_message("interrupted")
     groups: dict[tuple[str, str], list[str]] = {}
     for episode in missing:
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
-        output.print_error(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
+        output.print_message(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
     if kept is not None and (failed or missing):
-        output.print_error(f"go on with: {_command_to_resume(kept)}")
+        output.print_message(f"go on with: {_command_to_resume(kept)}")
     for key, run in ((episode.key, episode.run) for episode in episodes):
         total = run.outcome.totals.get("unusable_replies") if run else None
         useless = total.get("sum") if isinstance(total, dict) else None
         if run and isinstance(useless, int) and 2 * useless > (turns := run.outcome.turns or 0):
             is_calling = run.identity.settings.get("mode") == "tools"
             advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
-            output.print_error(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
+            output.print_message(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
     return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
 
 
@@ -406,7 +406,7 @@ def replay(*folders: _Folders, policy: options.TrustedPolicy = None) -> int:
             try:
                 report = replay_run(run, again := replaying_policy(run, Trusted(policy)))
             except (RunError, ValueError) as error:
-                output.print_error(f"error: {error}")
+                output.print_message(f"error: {error}")
                 code = output.STOPPED
                 continue
             name = printable(str(run.folder))

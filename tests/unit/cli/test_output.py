@@ -13,7 +13,7 @@ from ycbench_agents.cli.output import (
     cell,
     make_output_total,
     new_table,
-    print_error,
+    print_message,
     print_parts,
     printable_lines,
     showing_warnings,
@@ -26,7 +26,7 @@ def test_characters_that_act_on_a_terminal_become_escapes(character: str, capsys
     escaped = f"a{ascii(character)[1:-1]}b"
     assert cell(f"a{character}b").plain == escaped
     assert printable_lines(f"a{character}b\nc") == f"{escaped}\nc"
-    print_error(f"a{character}b")
+    print_message(f"a{character}b")
     assert capsys.readouterr() == ("", f"ycbench: {escaped}\n")
 
 
