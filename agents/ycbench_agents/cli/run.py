@@ -7,7 +7,6 @@ import datetime as dt
 import shlex
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -204,15 +203,9 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
         lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
     from ycbench_agents.evaluation.metrics import read_metrics  # noqa: PLC0415 -- slow to import
 
-    accepted, never = Counter[str](), Counter[str]()
-    for episode in evaluation.episodes:
-        if episode.outcome and episode.run and (metrics := read_metrics(episode.run.folder)) is not None:
-            accepted[episode.key.policy] += metrics.tasks_accepted
-            never[episode.key.policy] += metrics.tasks_never_dispatched
-    for policy in accepted:
-        if 2 * never[policy] > accepted[policy]:
-            share = f"{never[policy] / accepted[policy]:.0%} of the tasks that it accepts"
-            lines.append(f"{policy} uses a loophole of the rules: it never dispatches {share}, they renew the market")
+    runs = [(each.key.policy, each.run) for each in evaluation.episodes if each.outcome and each.run]
+    measured = [(policy, found) for policy, run in runs if (found := read_metrics(run.folder)) is not None]
+    lines += results.loophole_notes((name, each.tasks_never_dispatched, each.tasks_accepted) for name, each in measured)
     if is_kept:
         lines.append(f"results: {evaluation.folder / results.RESULTS_FILE}")
     rows = results.leaderboard(evaluation)

@@ -21,7 +21,7 @@ from ycbench_agents.evaluation import tables
 from ycbench_agents.evaluation.figures import FIGURES
 from ycbench_agents.evaluation.metrics import metrics_table
 from ycbench_agents.evaluation.published import published as published_results
-from ycbench_agents.evaluation.results import Evaluation, read_evaluation, usage_of
+from ycbench_agents.evaluation.results import Evaluation, loophole_notes, read_evaluation, usage_of
 from ycbench_agents.evaluation.statistics import ALPHA, BCA_NEEDS, EXACT_LIMIT
 from ycbench_agents.evaluation.tables import DEFAULT_BASELINE, Column, Table, make_table
 from ycbench_agents.figure import png_of, svg_of
@@ -265,7 +265,8 @@ def _leaderboard(preset: _Preset) -> _Part:
         f"A turn limit ended {cut} of {finished} finished episodes: their funds are those of that moment, not of the "
         "whole horizon."
     )
-    notes = tables.leaderboard_notes(preset.board, preset.frame)
+    tasks = preset.frame[["policy", "tasks_never_dispatched", "tasks_accepted"]].dropna()
+    notes = [*loophole_notes(tasks.itertuples(index=False, name=None)), *tables.leaderboard_notes(preset.board)]
     board = make_table(f"Leaderboard, preset {preset.name}", preset.board, tables.LEADERBOARD, notes)
     return _Part(preset.title, [*[text] * bool(cut), board])
 

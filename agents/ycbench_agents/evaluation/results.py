@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -395,6 +396,24 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
         return presets.index(row.preset), row.missing > 0, score is None, -(score or 0), row.policy
 
     return tuple(sorted(rows, key=place))
+
+
+def loophole_notes(tasks: Iterable[tuple[str, int, int]]) -> Iterator[str]:
+    """Yield which policies accept most tasks only to renew the market.
+
+    Args:
+        tasks: Of each episode its policy, and how many tasks it never dispatched of how many it accepted.
+    """
+    never, accepted = Counter[str](), Counter[str]()
+    for policy, undispatched, every in tasks:
+        never[policy] += undispatched
+        accepted[policy] += every
+    for policy, every in accepted.items():
+        if 2 * never[policy] > every:
+            yield (
+                f"{policy} uses a loophole of the rules: it never dispatches {never[policy] / every:.0%} of the tasks "
+                "that it accepts, they only renew the market. Compare its score with those of such policies alone."
+            )
 
 
 def mean_over_seeds(values: Iterable[tuple[str, int | None]]) -> int | None:

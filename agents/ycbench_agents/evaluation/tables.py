@@ -172,20 +172,8 @@ def means_frame(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 # ---------------------------------------------------------------- notes
 
 
-def leaderboard_notes(board: pd.DataFrame, frame: pd.DataFrame) -> Iterator[str]:
-    """Yield which policies use the market's loophole, and that one preset shows no differences, if that is so.
-
-    Args:
-        board: ``leaderboard_frame`` of one preset.
-        frame: Episodes of that preset.
-    """
-    tasks = frame.groupby("policy", sort=False)[["tasks_never_dispatched", "tasks_accepted"]].sum()
-    for policy, (never, accepted) in tasks.iterrows():
-        if 2 * never > accepted:
-            yield (
-                f"{policy} uses a loophole of the rules: it never dispatches {never / accepted:.0%} of the tasks that "
-                "it accepts, they only renew the market. Compare its score with those of such policies alone."
-            )
+def leaderboard_notes(board: pd.DataFrame) -> Iterator[str]:
+    """Yield that one preset's leaderboard shows no differences, if that is so."""
     complete = board[board["missing"] == 0]
     pairs = math.comb(len(complete), 2)
     if pairs and set(complete["tier"]) == {1}:

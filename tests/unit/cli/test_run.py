@@ -206,12 +206,15 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_2(
 
 def test_evaluate_prints_the_leaderboard_and_its_place(capsys: pytest.CaptureFixture[str]) -> None:
     Path("s.toml").write_text(
-        'name = "s"\npresets = ["default"]\nseeds = [1]\nlimits = { max_turns = 3 }\npolicies = [{ name = "idle" }]\n'
+        'name = "s"\npresets = ["default"]\nseeds = [1]\nlimits = { max_turns = 3 }\n'
+        'policies = [{ name = "idle" }, { name = "market_roller" }]\n'
     )
     assert main(["evaluate", "s.toml", "--quiet", "--set", "world.num_clients=3"]) == 0
     out = capsys.readouterr().out
     assert "in force: world.num_clients = 3 (--set)" in out
     assert "results: out/s/results.json" in out
+    assert "market_roller uses a loophole" in " ".join(out.split())
+    assert "idle uses" not in out
     assert main(["evaluate", "s.toml", "--policy", "idle", "--quiet"]) == 0
     assert main(["evaluate", "s.toml", "--policy", "nobody", "--quiet"]) == 2
 

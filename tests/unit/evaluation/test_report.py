@@ -126,6 +126,10 @@ def test_a_baseline_is_one_of_the_suite(played: Evaluation) -> None:
     with pytest.raises(ReportError, match="--baseline: got nobody, expected a policy of the suite: greedy, random"):
         render_report(played, baseline="nobody")
     assert "nothing to compare with greedy; --baseline names another policy: random." in markdown(played, "random")
+    alone = part(played, "random")
+    alone = attrs.evolve(alone, suite=attrs.evolve(alone.suite, policies=alone.suite.policies[1:2]))
+    assert b"Against" not in render_report(alone)["report.md"]
+    assert b"Against random" in render_report(alone, baseline="random")["report.md"]
 
 
 def test_nothing_finished_is_a_report_all_the_same(played: Evaluation) -> None:

@@ -16,6 +16,7 @@ from ycbench_agents.evaluation.results import (
     Evaluation,
     Player,
     leaderboard,
+    loophole_notes,
     mean_over_seeds,
     results_document,
     usage_of,
@@ -120,3 +121,8 @@ def test_held_out_results_hold_no_text_of_an_error(small: dict[str, Any], monkey
     assert "client 7" not in document
     assert "RuntimeError" in document
     assert "client 7" in str(results_document(evaluation(small, [failed("1")])))
+
+
+def test_policies_that_only_renew_the_market_are_named() -> None:
+    (note,) = loophole_notes([("rolls", 10, 10), ("rolls", 1, 2), ("half", 5, 10), ("idle", 0, 0)])
+    assert note.startswith("rolls uses a loophole of the rules: it never dispatches 92% of the tasks")
