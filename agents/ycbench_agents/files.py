@@ -59,10 +59,9 @@ def read_file(path: Path | str, most: int = MOST_BYTES) -> bytes:
 
 def read_toml(path: Path | str) -> dict[str, Any]:
     """Return the tables of a TOML file that the operator names."""
+    data = read_file(path)
     try:
-        return tomllib.loads(read_file(path).decode("utf-8-sig"))
-    except FileError:
-        raise
+        return tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         msg = f"{path}: not valid TOML: {error}"
         raise FileError(msg) from None

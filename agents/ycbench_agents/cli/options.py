@@ -15,7 +15,6 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
-from ycbench_agents.evaluation import suite
 from ycbench_env import Config, ConfigError, ConfigWarning, load_config
 from ycbench_env.config import Origin, config_origins, toml_value
 from ycbench_env.text import JsonObject, shown
@@ -86,10 +85,12 @@ def read_seed(text: str) -> int:
 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
     """Return the seeds that the values of ``--seeds`` name: numbers and ranges, also with commas between."""
+    from ycbench_agents.evaluation import suite  # noqa: PLC0415 -- slow to import, and few commands have seeds
+
     try:
         return suite.read_seeds(texts)
     except ValueError as error:
-        msg = f"--seeds: expected {error}"
+        msg = f"--seeds: {error}"
         raise UsageError(msg) from None
 
 

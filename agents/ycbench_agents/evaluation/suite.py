@@ -357,7 +357,7 @@ def _seeds(value: object, environ: Mapping[str, str]) -> tuple[tuple[str, ...], 
     try:
         seeds = read_seeds([str(each) for each in cast("list[object]", value)])
     except ValueError as error:
-        msg = f"seeds: expected {error}"
+        msg = f"seeds: {error}"
         raise SuiteError(msg) from None
     return tuple(map(str, seeds)), (), None
 
@@ -365,19 +365,19 @@ def _seeds(value: object, environ: Mapping[str, str]) -> tuple[tuple[str, ...], 
 def read_seeds(texts: Sequence[str]) -> tuple[int, ...]:
     """Return the seeds that texts like ``1``, ``1-20`` or ``1,2,3`` name, in order; ValueError if they name none."""
     seeds: list[int] = []
-    msg = "at least one seed, like 1 2 3 or 1-3"
+    msg = "got none, expected at least one seed, like 1 2 3 or 1-3"
     for text in (part.strip() for each in texts for part in each.split(",")):
         bounds = _SEEDS.fullmatch(text)
         first, last = (int(bounds[1]), int(bounds[2] or bounds[1])) if bounds else (1, 0)
         if last < first:
-            msg = f"seeds like 1 2 3, or a range like 1-3; got {shown(text)}"
+            msg = f"got {shown(text)}, expected seeds like 1 2 3, or a range like 1-3, the smaller seed first"
             raise ValueError(msg)
         if last - first + len(seeds) >= _MOST_SEEDS:
-            msg = f"at most {_MOST_SEEDS:,} seeds; got {shown(text)}"
+            msg = f"got {shown(text)}, expected at most {_MOST_SEEDS:,} seeds; run them in parts"
             raise ValueError(msg)
         seeds += range(first, last + 1)
     if (twice := _repeated(seeds)) is not None:
-        msg = f"each seed once; got {twice} twice"
+        msg = f"got {twice} twice, expected each seed once"
     if not seeds or twice is not None:
         raise ValueError(msg)
     return tuple(seeds)

@@ -49,11 +49,11 @@ def test_seeds_keep_their_order(texts: list[str], seeds: tuple[int, ...]) -> Non
     ("texts", "words"),
     [
         *[([text], "expected seeds like 1 2 3") for text in ("-1", "x", "", "1.5", "1-", "1-2-3", "\u0661", "9" * 40)],
-        (["1", "1"], "expected each seed once; got .* twice"),
-        (["1-3", "02"], "expected each seed once; got .* twice"),
-        (["3-1"], "a range like 1-3; got"),
-        (["0-999999999999999999"], "at most 100,000 seeds"),
-        (["1-100000", "100001"], "at most 100,000 seeds"),
+        (["1", "1"], "twice, expected each seed once"),
+        (["1-3", "02"], "twice, expected each seed once"),
+        (["3-1"], "the smaller seed first"),
+        (["0-999999999999999999"], "run them in parts"),
+        (["1-100000", "100001"], "run them in parts"),
     ],
 )
 def test_wrong_seeds_are_refused(texts: list[str], words: str) -> None:
