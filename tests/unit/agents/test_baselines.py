@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import gymnasium as gym
@@ -335,7 +336,22 @@ def test_company_goes_on_after_a_refusal(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["greedy", "conservative", "throughput", "prestige", "random"])
-def test_nobody_asks_forever_for_an_offer_that_trust_shuts(name: str) -> None:
-    env = YCBenchEnv({"world": {"market_browse_scope": "all"}})
-    assert accepts(rollout(env, make_policy(name), 2)).count(False) <= 40  # of 83 or more
+@pytest.mark.parametrize(
+    ("name", "least_cents"),
+    [
+        ("greedy", 27_000_000),
+        ("conservative", 100_000_000),
+        ("throughput", 10_000_000),
+        ("prestige", 25_000_000),
+        ("random", -2_000_000),
+    ],
+)
+def test_nobody_asks_forever_for_an_offer_that_trust_shuts(name: str, least_cents: int) -> None:
+    """Whoever forgets refusals asks for one offer until the company is bankrupt."""
+    trajectory = rollout(YCBenchEnv({"world": {"market_browse_scope": "all"}}), make_policy(name), 2)
+    results = [result for info in trajectory.infos for result in info["results"]]
+    refused = Counter(
+        result["command"] for result in results if not result["ok"] and result["command"].startswith("task accept")
+    )
+    assert max(refused.values(), default=0) <= 9
+    assert trajectory.final_funds_cents > least_cents
