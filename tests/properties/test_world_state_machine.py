@@ -134,7 +134,7 @@ def test_whole_episodes_keep_every_invariant(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_many_long_episodes_keep_every_invariant(name: str) -> None:
-    soak = settings(SETTINGS, max_examples=20, stateful_step_count=60, derandomize=False)
+    soak = settings(SETTINGS, max_examples=40, stateful_step_count=60, derandomize=False)
     run_state_machine_as_test(proven(WORLDS[name]), settings=soak)
 
 
