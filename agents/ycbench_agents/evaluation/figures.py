@@ -94,7 +94,7 @@ def final_funds(episodes: pd.DataFrame) -> Figure:
 
 
 def revenue_per_dollar(episodes: pd.DataFrame) -> Figure:
-    """Draw simulated revenue for a dollar of cost (figure 5b); hatched where some turns have no cost, so it is less."""
+    """Draw simulated revenue for a dollar of cost (figure 5b); hatched where it is less, as some cost is unknown."""
     unknown = episodes.loc[episodes["unknown_cost_turns"].fillna(0) > 0, "policy"]
     return _bars(episodes, "revenue_per_usd", dollars, bounds=set(unknown))
 
