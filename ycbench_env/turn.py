@@ -11,15 +11,12 @@ from ycbench_env.actions import grammar_for, help_text, parse_turn
 from ycbench_env.observation import Answer, TurnReport, encoded_answer
 from ycbench_env.text import JsonObject, to_json
 from ycbench_env.transition import advance, refusal_after_end, transition
-from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, Command, Help, ReadScratchpad, WriteScratchpad
+from ycbench_env.types.command import Command, Help, MemoryCommand
 from ycbench_env.types.event import Event
 from ycbench_env.types.state import State, evolve
 
 MAX_ANSWERS_LENGTH: Final = 2_000_000
 """Characters of JSON that a turn's answers may have; commands after that are carried out and answered briefly."""
-
-MemoryCommand = ReadScratchpad | WriteScratchpad | AppendScratchpad | ClearScratchpad
-"""Commands that a scratchpad wrapper answers."""
 
 _SKIPPED: Final = "skipped: the command before && failed"
 _NO_SCRATCHPAD: Final = "there is no scratchpad in this environment (wrap it in ycbench_env.wrappers.ScratchpadMemory)"
@@ -108,7 +105,7 @@ def _carry_out(
     output: JsonObject
     if goes_on and isinstance(command, Help):
         output = {"help": help_text(command.topic, grammar_for(state.config.world))}
-    elif goes_on and isinstance(command, ReadScratchpad | WriteScratchpad | AppendScratchpad | ClearScratchpad):
+    elif goes_on and isinstance(command, MemoryCommand):
         output = {"error": _NO_SCRATCHPAD} if scratchpad is None else scratchpad.answer(command)
     else:
         outcome = transition(state, command)

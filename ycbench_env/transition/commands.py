@@ -237,4 +237,5 @@ def _cancel(state: State, task_id: str) -> Outcome:
         if client.name == task.offer.client_name:
             draft.trust_milli[place] = trust_after_loss(client.trust_milli, world.trust_cancel_penalty)
     draft.reforecast(draft.active_sharing(task.places))
-    return Outcome(offered_again(draft.freeze(), task))
+    after = draft.freeze()
+    return Outcome(after if world.refill_at == "accept" else offered_again(after, task))

@@ -124,26 +124,31 @@ class Resume(Command):
 
 
 @attrs.frozen
-class ReadScratchpad(Command):
+class MemoryCommand(Command):
+    """A command that a scratchpad wrapper answers."""
+
+
+@attrs.frozen
+class ReadScratchpad(MemoryCommand):
     """``scratchpad read``."""
 
 
 @attrs.frozen
-class WriteScratchpad(Command):
+class WriteScratchpad(MemoryCommand):
     """``scratchpad write``: replaces the notes."""
 
     content: str
 
 
 @attrs.frozen
-class AppendScratchpad(Command):
+class AppendScratchpad(MemoryCommand):
     """``scratchpad append``: adds a line to the notes."""
 
     content: str
 
 
 @attrs.frozen
-class ClearScratchpad(Command):
+class ClearScratchpad(MemoryCommand):
     """``scratchpad clear``."""
 
 

@@ -70,15 +70,15 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
 
     A kept figure may be given too, where the caller knows it already.
     """
-    copy = object.__new__(type(value))
-    fields = copy.__dict__
-    fields.update(value.__dict__)
+    fields = value.__dict__.copy()
     dependent = value.dependents
-    for name in dependent:
-        if name in changes and changes[name] is not fields[name]:
+    for name in changes:
+        if name in dependent and changes[name] is not fields[name]:
             for figure in dependent[name]:
                 fields.pop(figure, None)
     fields.update(changes)
+    copy = object.__new__(type(value))
+    object.__setattr__(copy, "__dict__", fields)
     return copy
 
 
@@ -492,7 +492,7 @@ class State(Evolving):
         """Whether the turn limit ended the episode before anything in the world did."""
         return self.terminal_reason is None and self.end_reason is not None
 
-    @property
+    @kept("terminal_reason", "turns_played")
     def end_reason(self) -> str | None:
         """Why the episode is over: bankruptcy, horizon_end or max_turns; None while it goes on."""
         limit = self.config.loop.max_turns
@@ -500,10 +500,10 @@ class State(Evolving):
 
     def client(self, name: str) -> Client:
         """Return the client of that name; KeyError when there is none."""
-        found = next((client for client in self.clients if client.name == name), None)
-        if found is None:
-            raise KeyError(name)
-        return found
+        for client in self.clients:
+            if client.name == name:
+                return client
+        raise KeyError(name)
 
     @property
     def counted_prestige_milli(self) -> Sequence[int]:
@@ -532,8 +532,10 @@ class State(Evolving):
 
     def task_index(self, task_id: str) -> int | None:
         """Return the place of an accepted task in ``tasks``, None when there is none of that id."""
-        newest_first = range(len(self.tasks) - 1, -1, -1)  # agents speak of those
-        return next((index for index in newest_first if self.tasks[index].offer.task_id == task_id), None)
+        for index in range(len(self.tasks) - 1, -1, -1):  # newest first: agents speak of those
+            if self.tasks[index].offer.task_id == task_id:
+                return index
+        return None
 
     def to_bytes(self) -> bytes:
         """Return the state as bytes, turn counters and configuration included; equal states give equal bytes."""

@@ -12,8 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from ycbench_env.errors import ConfigError, whole_number
 from ycbench_env.spaces import UnicodeText
 from ycbench_env.text import JsonObject
-from ycbench_env.turn import MemoryCommand
-from ycbench_env.types.command import AppendScratchpad, ClearScratchpad, ReadScratchpad, WriteScratchpad
+from ycbench_env.types.command import AppendScratchpad, MemoryCommand, ReadScratchpad, WriteScratchpad
 from ycbench_env.wrappers.text_observation import spaces_with_text
 
 DEFAULT_MAX_LENGTH: Final = 32_768
@@ -43,7 +42,7 @@ class Scratchpad:
                 notes = command.content
             case AppendScratchpad():
                 notes = f"{self.notes}\n{command.content}" if self.notes else command.content
-            case ClearScratchpad():
+            case _:  # ClearScratchpad
                 notes = ""
         if len(notes) > self.max_length:
             msg = (
