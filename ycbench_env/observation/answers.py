@@ -391,11 +391,12 @@ def _months(state: State, command: ReportMonthly) -> JsonObject:
 def _resumed(before: State, outcome: Outcome) -> tuple[JsonObject, str]:
     state, events = outcome.state, outcome.events
     wakes: list[Json] = []
+    happened = [wake_event(event) for event in events]
     output: JsonObject = {
         "ok": True,
         "old_sim_time": before.sim_time,
         "new_sim_time": state.sim_time,
-        "checkpoint_event_type": wake_event(events[-1])["type"] if events else None,
+        "checkpoint_event_type": happened[-1]["type"] if happened else None,
         "events_processed": len(events),
         "payrolls_applied": sum([isinstance(event, PayrollPaid) for event in events]),
         "balance_delta": state.funds_cents - before.funds_cents,
@@ -405,6 +406,6 @@ def _resumed(before: State, outcome: Outcome) -> tuple[JsonObject, str]:
         "terminal_reason": state.terminal_reason,
     }
     output_json = to_json(output)
-    wakes.extend([wake_event(event) for event in events])
+    wakes.extend(happened)
     wakes_json = ",".join([wake_json(event) for event in events])
     return output, output_json.replace('"wake_events":[]', f'"wake_events":[{wakes_json}]')

@@ -72,8 +72,8 @@ def evolve(value: _Evolving, **changes: object) -> _Evolving:
     """
     fields = value.__dict__.copy()
     dependent = value.dependents
-    for name in changes:
-        if name in dependent and changes[name] is not fields[name]:
+    for name, new in changes.items():
+        if name in dependent and new is not fields[name]:
             for figure in dependent[name]:
                 fields.pop(figure, None)
     fields.update(changes)
@@ -119,12 +119,12 @@ class Employee(Evolving):
     @kept("salary_cents")
     def head_json(self) -> str:
         """The row without rates as JSON."""
-        return to_json(self.head())
+        return f'{{"name":"{self.name}","tier":"{self.tier}","salary_cents":{self.salary_cents}}}'
 
     @kept("rates_e4", "salary_cents")
     def profile_json(self) -> str:
         """The row as JSON."""
-        return to_json(self.profile())
+        return f'{self.head_json[:-1]},"skill_rates":{to_json(self.shown_rates)}}}'
 
 
 @attrs.frozen(slots=False)
@@ -188,8 +188,9 @@ class MarketTask:
 
     def listing(self) -> JsonObject:
         """Return its line on the market, a fresh object. Source: answers (market browse)."""
-        needs = [need.copy() for need in self._listing["requirements"]]
-        return {**self._listing, "requirements": needs}
+        row = self._listing.copy()
+        row["requirements"] = [need.copy() for need in row["requirements"]]
+        return row
 
     @kept()
     def _listing(self) -> dict[str, Any]:
@@ -206,8 +207,17 @@ class MarketTask:
 
     @kept()
     def listing_json(self) -> str:
-        """Its line on the market as JSON; kept, since the market is listed far more often than it changes."""
-        return to_json(self._listing)
+        """Its line on the market as JSON; kept, since the market is listed far more often than it changes.
+
+        Written out, which takes half as long as encoding it.
+        """
+        needs = [f'{{"domain":"{DOMAINS[place]}","required_qty":{float(n)!r}}}' for place, n in self.requirements]
+        return (
+            f'{{"task_id":"{self.task_id}","client_name":{to_json(self.client_name)},'
+            f'"required_prestige":{self.required_prestige},"required_trust":{self.required_trust},'
+            f'"reward_funds_cents":{self.reward_cents},"reward_prestige_delta":{self.prestige_delta_milli / 1000!r},'
+            f'"skill_boost_pct":{self.skill_boost_e4 / 10_000!r},"requirements":[{",".join(needs)}]}}'
+        )
 
     @kept()
     def requirements(self) -> tuple[tuple[int, int], ...]:
