@@ -254,7 +254,7 @@ def state_from_bytes(data: bytes) -> State:
     else:
         try:
             state = _read_state(_Reader(body))
-            _check(state)
+            check_world(state)
         except (ConfigError, ValueError, RecursionError) as error:  # ValueError: also of no UTF-8, of no JSON
             msg = f"saved state does not fit this version: {error}"
         else:
@@ -361,8 +361,8 @@ def _within(what: str, low: int, high: int, *values: int) -> None:
             raise ValueError(msg)
 
 
-def _check(state: State) -> None:
-    """Refuse a world that its configuration cannot have; what is left can be played.
+def check_world(state: State) -> None:
+    """Refuse a world that its configuration cannot have with a ValueError; what is left can be played.
 
     Only a replay shows whether money and levels were earned.
     """
@@ -392,7 +392,10 @@ def _check(state: State) -> None:
         _within("trust", 0, round(world.trust_max * 1000), client.trust_milli)
         _within("loyalty", -1000, 1000, client.loyalty_milli)
         _within("a reward multiplier", 0, 10_000, client.reward_multiplier_milli)
-    _require(len(state.market) == len(state.slot_accepts) == world.num_market_tasks, f"{len(state.market)} offers")
+    _require(
+        len(state.market) == len(state.slot_accepts) == world.num_market_tasks,
+        f"{len(state.market)} tasks listed",
+    )
     _within("a slot's accepts", 0, len(state.tasks), *state.slot_accepts)
     for offer in state.market:
         _check_offer(state, offer)
@@ -442,15 +445,15 @@ def _check_task(state: State, task: Task) -> None:
     for done, required in zip(task.done_e4, task.required_e4, strict=True):
         _within("work done", required if completed else 0, required, done)
     numbers = [member.employee for member in task.team]
-    _require(numbers == sorted(set(numbers)) and (bool(numbers) or not active), "the team of a task")
+    _require(numbers == sorted(set(numbers)) and (bool(numbers) or not active), f"the team {numbers} of {task.task_id}")
     _within("a member of a team", 1, len(state.employees), *numbers)
     _within("the time of an assignment", task.accepted_us, now_us, *[member.assigned_us for member in task.team])
-    _require((task.completed_us is not None) == completed, "the time of a completion")
+    _require((task.completed_us is not None) == completed, f"a completion of {task.task_id}, which is {task.status}")
     if task.completed_us is not None:
         _within("the time of a completion", task.accepted_us, now_us, task.completed_us)
     _within("reported milestones", 0, len(state.config.world.milestone_ratios), task.milestones_reported)
     ended = completed and state.terminal_reason is not None  # its milestone was not due before the end
     idle = task.completion_us is None and (ended or task.milestone_us is None)
-    _require(active or idle, "a forecast of a task that is not active")
+    _require(active or idle, f"a forecast of {task.task_id}, which is {task.status}")
     ahead = [time_us for time_us in (task.completion_us, task.milestone_us) if time_us is not None]
     _within("a forecast", now_us, _MOST_FORECAST, *ahead)

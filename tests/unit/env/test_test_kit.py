@@ -280,17 +280,17 @@ START, ACTIVE = tiny_state(), started(tiny_state(), "Task-1", "Emp_1", "Emp_2")
     ("changes", "message"),
     [
         ({"funds_cents": 1}, "funds against initial funds and ledger"),
-        ({"now_us": 0}, "outside the episode"),
-        ({"now_us": START.calendar.horizon_us}, "the episode goes on"),
-        ({"terminal_reason": "bankruptcy"}, "bankruptcy against negative funds"),
-        ({"terminal_reason": "horizon_end"}, "before the horizon"),
-        ({"market": START.market[:1] * 4}, "ids are not unique"),
-        ({"market": START.market[:3]}, "size of the market"),
-        ({"slot_accepts": (1, 0, 0, 0)}, r"replaced \(1"),
-        ({"payrolls_charged": 2}, "payrolls charged"),
-        ({"prestige_milli": (1000, 1000, 999, 1000)}, "prestige 999"),
-        ({"clients": (tiny_client(trust=5.001), tiny_client(ADVERSARIAL))}, "trust 5001"),
-        ({"employees": (tiny_employee(1, 20.5), tiny_employee(2))}, "Emp_1 has the rate 205000"),
+        ({"now_us": 0}, "the clock is 0"),
+        ({"now_us": START.calendar.horizon_us, "payrolls_charged": 11}, "the episode goes on"),
+        ({"terminal_reason": "bankruptcy"}, "the funds is 10000000"),
+        ({"terminal_reason": "horizon_end"}, "the end before the horizon"),
+        ({"market": START.market[:1] * 4}, "an id that two tasks have"),
+        ({"market": START.market[:3]}, "3 tasks listed"),
+        ({"slot_accepts": (1, 0, 0, 0)}, "a slot's accepts is 1"),
+        ({"payrolls_charged": 2}, "the time of a payroll"),
+        ({"prestige_milli": (1000, 1000, 999, 1000)}, "prestige is 999"),
+        ({"clients": (tiny_client(trust=5.001), tiny_client(ADVERSARIAL))}, "trust is 5001"),
+        ({"employees": (tiny_employee(1, 20.5), tiny_employee(2))}, r"Emp_1 has the rates \(205000"),
         ({"market": (*START.market[:3], tiny_task(4, client="Nobody"))}, "Task-4 is of Nobody"),
         ({"now_us": START.calendar.payrolls_us[0], "payrolls_charged": 1}, "payrolls booked"),
     ],
@@ -304,16 +304,16 @@ def test_a_state_that_cannot_be_is_refused(changes: dict[str, Any], message: str
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"done_e4": (3_000_000,)}, "done"),
-        ({"status": "planned"}, "it has a forecast"),
-        ({"status": "completed_success"}, "time of completion"),
-        ({"completion_us": 5}, "passed over"),
-        ({"accepted_us": 10**18}, "accepted in the future"),
-        ({"team": ACTIVE.tasks[0].team[::-1]}, "team"),
+        ({"done_e4": (3_000_000,)}, "work done is 3000000"),
+        ({"status": "planned"}, "a forecast of Task-1, which is planned"),
+        ({"completed_us": 5}, "a completion of Task-1, which is active"),
+        ({"completion_us": 5}, "a forecast is 5"),
+        ({"accepted_us": 10**18}, "the time of an acceptance"),
+        ({"team": ACTIVE.tasks[0].team[::-1]}, r"the team \[2, 1\] of Task-1"),
     ],
 )
 def test_a_task_that_cannot_be_is_refused(change: dict[str, Any], message: str) -> None:
-    check_state(evolve(ACTIVE, tasks=(evolve(ACTIVE.tasks[0], team=()),)))
+    check_state(ACTIVE)
     with pytest.raises(AssertionError, match=message):
         check_state(evolve(ACTIVE, tasks=(evolve(ACTIVE.tasks[0], **change),)))
 
@@ -337,7 +337,7 @@ DEMANDING = [tiny_task(number, prestige=2) for number in (1, 2, 3, 4)]
     [
         (tiny_state(market=DEMANDING), "Task-1 on the ladder"),
         (tiny_state(tiny_config(market_prestige_ladder=[]), market=DEMANDING), "Task-1 requires 2"),
-        (tiny_state(employees=[tiny_employee(1)]), "size of the staff"),
+        (tiny_state(employees=[tiny_employee(1)]), "1 employees"),
         (tiny_state(employees=[tiny_employee(1, salary_cents=1), tiny_employee(2)]), "Emp_1 .* earns 1"),
         (tiny_state(employees=[tiny_employee(1), tiny_employee(2, 9.9)]), "Emp_2 .* has the rates"),
         (tiny_state(GAMMA, employees=[tiny_employee(1, [0.9, 20, 10, 9.1]), tiny_employee(2)]), "Emp_1 .* the rates"),
