@@ -196,11 +196,7 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
     counts = ", ".join(f"{statuses.count(status)} {status}" for status in ("failed", "missing") if status in statuses)
     lines = [f"{statuses.count('finished')} of {len(statuses)} episodes finished{counts and f', {counts}'}"]
     if (used := results.usage_of(evaluation.episodes)) is not None:
-        tokens = "unknown" if used.tokens is None else f"{'at least ' * bool(used.unknown_turns)}{used.tokens:,}"
-        cost = "unknown cost"
-        if used.cost_usd is not None:
-            cost = f"{'at least ' * bool(used.unknown_cost_turns)}${used.cost_usd:.2f}"
-        lines.append(f"language models: {used.turns:,} turns, {tokens} tokens, {cost}")
+        lines.append(f"language models: {used}")
     from ycbench_agents.evaluation.metrics import read_metrics  # noqa: PLC0415 -- slow to import
 
     runs = [(each.key.policy, each.run) for each in evaluation.episodes if each.outcome and each.run]

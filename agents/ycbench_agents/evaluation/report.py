@@ -10,9 +10,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 import pandas as pd
@@ -23,6 +24,7 @@ from ycbench_agents.evaluation.metrics import metrics_table
 from ycbench_agents.evaluation.published import published as published_results
 from ycbench_agents.evaluation.results import Evaluation, loophole_notes, read_evaluation, usage_of
 from ycbench_agents.evaluation.statistics import ALPHA, BCA_NEEDS, EXACT_LIMIT
+from ycbench_agents.evaluation.suite import Suite
 from ycbench_agents.evaluation.tables import DEFAULT_BASELINE, Column, Table, make_table
 from ycbench_agents.figure import png_of, svg_of
 from ycbench_agents.files import FileError, write_record
@@ -36,6 +38,8 @@ with needs_extra("evaluation", "reports need jinja2"):
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _LEADING: Final = re.compile(r"\A([#+=>-]|\d+(?=[.)](?:\s|\Z)))")
 _NONE: Final = "\u2013"
+_TO_SECONDS: Final = len("2025-01-01T09:00:00")
+_DIGITS: Final = 12  # of a digest in a table
 
 
 class ReportError(ValueError):
@@ -44,52 +48,46 @@ class ReportError(ValueError):
 
 @attrs.frozen
 class _Drawing:
-    """A figure: name of its file, title, how to read it, SVG, and PNG if asked for."""
+    """A figure."""
 
-    name: str
+    name: str  # of its file
     title: str
-    note: str
+    note: str  # how to read it
     svg: bytes
-    png: bytes | None
+    png: bytes | None  # if asked for
 
     @property
     def base64(self) -> str:
         return base64.b64encode(self.svg).decode("ascii")
 
 
-@attrs.frozen
-class _Part:
-    """What stands below one heading, which may be empty."""
-
-    title: str
-    blocks: Sequence[str | Table | _Drawing]
+_Block: TypeAlias = str | Table | _Drawing
 
 
 @attrs.frozen
 class _Section:
-    """A section, with the explanation of its tables."""
+    """A section of the report; ``reading`` and the notes of its columns explain it."""
 
     key: str
     title: str
-    parts: Sequence[_Part]
+    blocks: Sequence[_Block]
     reading: Sequence[str] = ()
 
     @property
     def terms(self) -> list[Column]:
         """Columns of its tables that have an explanation, each once."""
-        blocks = [block for part in self.parts for block in part.blocks if isinstance(block, Table)]
-        return list({column.title: column for block in blocks for column in block.columns if column.note}.values())
+        columns = [column for block in self.blocks if isinstance(block, Table) for column in block.columns]
+        return list({column.title: column for column in columns if column.note}.values())
 
 
 @attrs.frozen
 class _Preset:
-    """A preset of the suite: its leaderboard, and its episodes with the policies in that order."""
+    """A preset of the suite."""
 
     name: str
-    title: str  # of its parts, empty where there is one preset alone
     slug: str  # begins the names of its figures
-    board: pd.DataFrame
-    frame: pd.DataFrame
+    board: pd.DataFrame  # its leaderboard
+    frame: pd.DataFrame  # its episodes, the policies in the order of the leaderboard
 
 
 def render_report(
@@ -115,19 +113,23 @@ def render_report(
     usual = baseline or DEFAULT_BASELINE
     frame = evaluation.frame()
     presets = list(_presets(frame, tables.leaderboard_frame(frame, usual)))
-    drawn = {preset.name: list(_drawings(evaluation, preset, png=png)) for preset in presets}
-    figures = [drawing for some in drawn.values() for drawing in some]
-    against = [_against(each, usual) for each in presets]
-    comparison = _Section("comparison", f"Against {usual}", against, _COMPARISON_READING)
-    nothing = [] if figures else ["No episode is finished, so there is nothing to draw."]
+    drawings = [drawing for preset in presets for drawing in _drawings(evaluation, preset, png=png)]
+    nothing = "No episode is finished, so there is nothing to draw."
+
+    def of_each(make: Callable[[_Preset], Iterable[_Block]]) -> list[_Block]:
+        return [block for preset in presets for block in make(preset)]
+
+    against = _Section(
+        "comparison", f"Against {usual}", of_each(partial(_against, baseline=usual)), _COMPARISON_READING
+    )
     sections = [
-        _Section("origin", "What was evaluated", [_origin(evaluation, frame)]),
-        _Section("leaderboard", "Leaderboard", list(map(_leaderboard, presets)), _LEADERBOARD_READING),
-        *([comparison] if baseline is not None or len(labels) > 1 else []),
-        _Section("figures", "Figures", [_Part(each.title, [*nothing, *drawn[each.name]]) for each in presets]),
-        _Section("conduct", "Tasks, behaviour and cost", [_metrics(evaluation, p) for p in presets], _METRICS_READING),
-        _Section("reliability", "Reliability", list(map(_reliability, presets)), [_RELIABILITY_READING]),
-        _Section("times", "Times, retries and faults", [_times(evaluation, presets)], [_TIMES_READING]),
+        _Section("origin", "What was evaluated", list(_origin(evaluation, frame)), list(_digests(evaluation.suite))),
+        _Section("leaderboard", "Leaderboard", of_each(_leaderboard), _LEADERBOARD_READING),
+        *([against] if baseline is not None or len(labels) > 1 else []),
+        _Section("figures", "Figures", drawings or [nothing]),
+        _Section("conduct", "Tasks, behaviour and cost", of_each(partial(_metrics, evaluation)), _METRICS_READING),
+        _Section("reliability", "Reliability", of_each(_reliability), [_RELIABILITY_READING]),
+        _Section("times", "Times, retries and faults", list(_times(evaluation, presets)), [_TIMES_READING]),
         _Section("episodes", "Failed and missing episodes", [_unfinished(evaluation, frame)]),
         *([_published()] if published else []),
     ]
@@ -135,8 +137,8 @@ def render_report(
     return {
         "report.html": _rendered("report.html", title, sections).encode(),
         "report.md": (re.sub(r"\n{3,}", "\n\n", _rendered("report.md", title, sections)).strip() + "\n").encode(),
-        **{f"figures/{drawing.name}.svg": drawing.svg for drawing in figures},
-        **{f"figures/{drawing.name}.png": drawing.png for drawing in figures if drawing.png is not None},
+        **{f"figures/{drawing.name}.svg": drawing.svg for drawing in drawings},
+        **{f"figures/{drawing.name}.png": drawing.png for drawing in drawings if drawing.png is not None},
     }
 
 
@@ -198,7 +200,7 @@ def _facts(title: str, rows: Iterable[Sequence[str]], *headings: str) -> Table:
     return make_table(title, frame, [Column(heading, str(place)) for place, heading in enumerate(headings)])
 
 
-def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
+def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> Iterator[_Block]:
     suite = evaluation.suite
     policies: list[Sequence[str]] = []
     for row in suite.policies:
@@ -212,17 +214,21 @@ def _origin(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
         most = min((limit for limit in limits if limit is not None), default=None)
         numbers = (preset.config.sim.horizon_years, world.initial_funds_cents // 100, world.num_clients)
         shown = [f"{number:,}" for number in numbers] + [_NONE if most is None else f"{most:,}"]
-        presets.append((preset.label, preset.config.digest()[:12], *shown))
+        presets.append((preset.label, preset.config.digest()[:_DIGITS], *shown))
     status = frame["status"].value_counts()
     counted = ", ".join(f"{status.get(name, 0)} {name}" for name in ("finished", "failed", "missing"))
-    blocks = (
-        suite.description,
-        f"{len(frame)} episodes planned: {counted}.",
-        _facts("Suite", _suite_facts(evaluation), "What", "Value"),
-        _facts("Policies", policies, "Policy", "Plays", "Model", "Parameters"),
-        _facts("Configurations", presets, "Preset", "Digest", "Years", "Start, $", "Clients", "Turn limit"),
-    )
-    return _Part("", [block for block in blocks if block])
+    if suite.description:
+        yield suite.description
+    yield f"{len(frame)} episodes planned: {counted}."
+    yield _facts("Suite", _suite_facts(evaluation), "What", "Value")
+    yield _facts("Policies", policies, "Policy", "Plays", "Model", "Parameters")
+    yield _facts("Configurations", presets, "Preset", "Digest", "Years", "Start, $", "Clients", "Turn limit")
+
+
+def _digests(suite: Suite) -> Iterator[str]:
+    yield f"The suite's whole digest: {suite.digest()}."
+    for preset in suite.presets:
+        yield f"The whole digest of {preset.label}: {preset.config.digest()}."
 
 
 def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
@@ -232,7 +238,7 @@ def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         yield "Held out", "the seeds are named h1, h2, ...; their numbers are private"
     yield "Repeats", str(suite.repeats)
     yield "ycbench-env", evaluation.version
-    yield "Digest", suite.digest()
+    yield "Digest", suite.digest()[:_DIGITS]
     if evaluation.overrides:
         yield "Settings in force", "; ".join(json.dumps(each, sort_keys=True) for each in evaluation.overrides)
     origins = [each.run.origin for each in evaluation.episodes if each.run is not None and each.status == "finished"]
@@ -255,55 +261,51 @@ def _presets(frame: pd.DataFrame, boards: pd.DataFrame) -> Iterator[_Preset]:
         board = boards[boards["preset"] == name]
         rows = {policy: row for row, policy in enumerate(board["policy"])}
         part = frame[frame["preset"] == name].sort_values("policy", key=lambda column: column.map(rows), kind="stable")
-        title, prefix = (f"Preset {name}", f"{place}-") if len(names) > 1 else ("", "")
-        yield _Preset(name, title, prefix + re.sub(r"[^A-Za-z0-9-]+", "-", name)[:40], board, part)
+        prefix = f"{place}-" if len(names) > 1 else ""
+        yield _Preset(name, prefix + re.sub(r"[^A-Za-z0-9-]+", "-", name)[:40], board, part)
 
 
-def _leaderboard(preset: _Preset) -> _Part:
-    finished, cut = preset.board["finished"].sum(), preset.board["cut_off"].sum()
-    text = (
-        f"A turn limit ended {cut} of {finished} finished episodes: their funds are those of that moment, not of the "
-        "whole horizon."
-    )
+def _leaderboard(preset: _Preset) -> Iterator[_Block]:
+    board = preset.board
+    if cut := board["cut_off"].sum():
+        yield (
+            f"A turn limit ended {cut} of {board['finished'].sum()} finished episodes: their funds are those of that "
+            "moment, not of the whole horizon."
+        )
     tasks = preset.frame[["policy", "tasks_never_dispatched", "tasks_accepted"]].dropna()
-    notes = [*loophole_notes(tasks.itertuples(index=False, name=None)), *tables.leaderboard_notes(preset.board)]
-    board = make_table(f"Leaderboard, preset {preset.name}", preset.board, tables.LEADERBOARD, notes)
-    return _Part(preset.title, [*[text] * bool(cut), board])
+    notes = [*loophole_notes(tasks.itertuples(index=False, name=None)), *tables.leaderboard_notes(board)]
+    yield make_table(f"Leaderboard, preset {preset.name}", board, tables.LEADERBOARD, notes)
+    yield make_table(f"Spread and endings, preset {preset.name}", board, tables.SPREAD)
 
 
-def _against(preset: _Preset, baseline: str) -> _Part:
+def _against(preset: _Preset, baseline: str) -> Iterator[_Block]:
     compared = tables.comparison_frame(preset.frame, baseline)
     if compared.empty:
         known = ", ".join(preset.board["policy"])
-        text = f"There is nothing to compare with {baseline}; --baseline names another policy: {known}."
-        return _Part(preset.title, [text])
-    title, notes = f"Against {baseline}, preset {preset.name}", tables.comparison_notes(compared)
-    return _Part(preset.title, [make_table(title, compared, tables.COMPARISON, notes)])
+        yield f"There is nothing to compare with {baseline}; --baseline names another policy: {known}."
+    else:
+        notes = tables.comparison_notes(compared)
+        yield make_table(f"Against {baseline}, preset {preset.name}", compared, tables.COMPARISON, notes)
 
 
-def _metrics(evaluation: Evaluation, preset: _Preset) -> _Part:
-    blocks: list[str | Table] = []
+def _metrics(evaluation: Evaluation, preset: _Preset) -> Iterator[_Block]:
     lost = usage_of([each for each in evaluation.episodes if each.key.preset == preset.name], with_result=False)
     if lost is not None:
-        tokens = "unknown tokens" if lost.tokens is None else f"{lost.tokens:,} tokens"
-        cost = "unknown cost" if lost.cost_usd is None else f"${lost.cost_usd:,.2f}"
-        at_least = "at least " if lost.unknown_turns or lost.unknown_cost_turns else ""
-        blocks.append(
-            "Paid for without a result, in episodes that failed or are not finished, and in no table: "
-            f"{at_least}{lost.runs} runs, {lost.turns:,} turns, {tokens}, {cost}."
+        yield (
+            f"Paid for without a result, in {lost.runs} runs of episodes that failed or are not finished, and in no "
+            f"table: {lost}."
         )
     for heading, columns in (("Tasks and money", tables.TASKS), ("Behaviour", tables.BEHAVIOUR), ("Cost", tables.COST)):
         means = tables.means_frame(preset.frame, [column.keys[0] for column in columns[1:]])
         if heading != "Cost" or means[["total_tokens", "cost_usd"]].notna().any(axis=None):
-            blocks.append(make_table(heading, means, columns))
-    return _Part(preset.title, blocks)
+            yield make_table(f"{heading}, preset {preset.name}", means, columns)
 
 
-def _reliability(preset: _Preset) -> _Part:
+def _reliability(preset: _Preset) -> Iterator[_Block]:
     done, columns = preset.frame[preset.frame["status"] == "finished"], tables.RELIABILITY
     keys = [column.keys[0] for column in columns[1:]]
     sums = done.groupby("policy", sort=False)[keys].sum(min_count=1).reset_index()
-    return _Part(preset.title, [make_table("Sums", sums, columns)])
+    yield make_table(f"Sums, preset {preset.name}", sums, columns)
 
 
 def _drawings(evaluation: Evaluation, preset: _Preset, *, png: bool) -> Iterator[_Drawing]:
@@ -321,7 +323,8 @@ def _drawings(evaluation: Evaluation, preset: _Preset, *, png: bool) -> Iterator
             continue
         figure = plan.draw(frame)
         svg = svg_of(figure)  # before the PNG, which lays the figure out anew
-        yield _Drawing(f"{preset.slug}-{plan.name}", plan.title, plan.note, svg, png_of(figure) if png else None)
+        title = f"{plan.title}, preset {preset.name}"
+        yield _Drawing(f"{preset.slug}-{plan.name}", title, plan.note, svg, png_of(figure) if png else None)
 
 
 def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
@@ -331,33 +334,36 @@ def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
     for row in evaluation.suite.policies:
         kept = row.parameters.get("keep_turns")
         if isinstance(kept, int) and row.label in models:
-            others = {key: value for key, value in row.parameters.items() if key != "keep_turns"}
-            rest = attrs.asdict(attrs.evolve(row, label="", parameters=others))
-            groups.setdefault(json.dumps([rest, models[row.label]], default=str, sort_keys=True), {})[row.label] = kept
-    several = [group for group in groups.values() if len(group) > 1]
-    lines = {policy: ", ".join(group) for group in several for policy in group}
-    turns = {policy: kept for group in several for policy, kept in group.items()}
-    policy = done["policy"].astype(object)
-    return done.assign(line=policy.map(lines), keep_turns=policy.map(turns).astype("Int64"))
+            others = {key: row.parameters[key] for key in sorted(row.parameters) if key != "keep_turns"}
+            same = repr((attrs.evolve(row, label="any", parameters=others), models[row.label]))
+            groups.setdefault(same, {})[row.label] = kept
+    rows = [
+        (policy, ", ".join(group), kept)
+        for group in groups.values()
+        if len(group) > 1
+        for policy, kept in group.items()
+    ]
+    lines = pd.DataFrame(rows, columns=["policy", "line", "keep_turns"]).astype({"keep_turns": "Int64"})
+    return done.merge(lines, on="policy", how="left")
 
 
 # ---------------------------------------------------------------- times, failures, published results
 
 
-def _times(evaluation: Evaluation, presets: Sequence[_Preset]) -> _Part:
+def _times(evaluation: Evaluation, presets: Sequence[_Preset]) -> Iterator[_Block]:
     runs = [each.run for each in evaluation.episodes if each.run is not None and each.status == "finished"]
     if not runs:
-        return _Part("", ["No episode is finished."])
+        yield "No episode is finished."
+        return
     first = min(run.origin.started for run in runs)
     last = max(run.outcome.ended or run.origin.started for run in runs)
-    blocks: list[str | Table] = [f"The first finished run was begun at {first}; the last ended at {last}."]
+    yield f"The first finished run began at {first[:_TO_SECONDS]}, the last one ended at {last[:_TO_SECONDS]} (UTC)."
     for preset in presets:
         means = tables.means_frame(preset.frame, ["wall_s", "latency_s", "retries", "faults"])
-        blocks.append(make_table(f"Times, preset {preset.name}", means, tables.TIMES))
-    return _Part("", blocks)
+        yield make_table(f"Times, preset {preset.name}", means, tables.TIMES)
 
 
-def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
+def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Block:
     """Return the episodes that failed or are missing, with the reasons; of a held-out suite the error's class alone."""
     rows: list[tuple[str, str, str]] = []
     for episode, status, why in zip(evaluation.episodes, frame["status"], frame["reason"], strict=True):
@@ -366,18 +372,17 @@ def _unfinished(evaluation: Evaluation, frame: pd.DataFrame) -> _Part:
             reason = "not begun" if episode.run is None else episode.run.outcome.reason or episode.run.outcome.status
         if status != "finished":
             rows.append((str(episode.key), status, reason.split(":")[0] if evaluation.suite.is_held_out else reason))
-    if not rows:
-        return _Part("", ["Every planned episode is finished."])
-    return _Part("", [_facts("Episodes", rows, "Episode", "Status", "Reason")])
+    return _facts("Episodes", rows, "Episode", "Status", "Reason") if rows else "Every planned episode is finished."
 
 
 def _published() -> _Section:
     found = published_results()
     frame = pd.DataFrame([attrs.asdict(model) for model in found.models])
+    frame = frame.rename(columns={"scratchpad_writes_per_100_turns": "writes_per_100_turns"})
     december = [100 * model.funds_usd[-1] for model in found.models]
     frame = frame.assign(december=december, figure7=100 * frame["figure7_usd"])
-    part = _Part("", [make_table("Published models", frame, tables.PUBLISHED)])
-    return _Section("published", "Published results", [part], [*found.sources, *found.caveats])
+    table = make_table("Published models", frame, tables.PUBLISHED)
+    return _Section("published", "Published results", [table], [*found.sources, *found.caveats])
 
 
 _LEADERBOARD_READING: Final = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast
 
@@ -35,7 +37,7 @@ EVALUATION_FORMAT: Final = 2
 """Version of the files of an evaluation."""
 
 EpisodeStatus: TypeAlias = Literal["finished", "failed", "missing"]
-"""Of a planned episode: played to its end, ended by an error, or not played to its end yet."""
+"""Played to its end, ended by an error, or not played to its end yet."""
 
 _FRAME: Final = {
     **dict.fromkeys(("policy", "preset", "seed"), "string"),
@@ -65,7 +67,7 @@ class Player:
 
 @attrs.frozen
 class PlannedEpisode:
-    """An episode of a suite and the run that plays it."""
+    """An episode of a suite and the identity of its run."""
 
     key: EpisodeKey
     identity: RunIdentity = attrs.field(repr=False)
@@ -81,7 +83,7 @@ class PlannedEpisode:
 
 @attrs.frozen(slots=False)
 class Episode:
-    """A planned episode and what became of it."""
+    """A planned episode and its result."""
 
     key: EpisodeKey
     status: EpisodeStatus
@@ -90,28 +92,23 @@ class Episode:
 
     @property
     def outcome(self) -> RunOutcome | None:
-        """Outcome of its run; None where it is not finished."""
+        """Outcome of its run; None if it is not finished, like all that follows."""
         return self.run.outcome if self.status == "finished" and self.run is not None else None
 
     @property
-    def is_bankrupt(self) -> bool:
-        """Whether it is finished and the company went bankrupt."""
-        return self.outcome is not None and self.outcome.terminal_reason == "bankruptcy"
-
-    @property
     def final_funds_cents(self) -> int | None:
-        """Funds at the end, in cents, negative of a bankrupt company; None where it is not finished."""
+        """Funds at the end, in cents; negative if the company is bankrupt."""
         return None if self.outcome is None else self.outcome.final_funds_cents
 
     @property
     def score_cents(self) -> int | None:
-        """Score in cents: final funds, at least 0; None where it is not finished."""
+        """Score in cents: final funds, at least 0."""
         funds = self.final_funds_cents
         return None if funds is None else max(0, funds)
 
     @functools.cached_property
     def metrics(self) -> RunMetrics | None:
-        """Metrics of the run, read from its folder or else measured in seconds; None where it is not finished.
+        """Metrics of the run, read from its folder or else measured in seconds.
 
         A damaged record is a RunError, or a MetricsError if a turn turns out otherwise than recorded.
         """
@@ -124,7 +121,7 @@ class Episode:
 
 @attrs.frozen(slots=False)
 class Evaluation:
-    """An evaluation as it lies in its folder."""
+    """The content of an evaluation's folder."""
 
     folder: Path
     suite: Suite
@@ -190,41 +187,28 @@ class _EvaluationFile:
 
 
 @attrs.frozen
-class _FailureRow:
+class _Failure:
+    """An item of failures.json."""
+
     policy: str
     preset: str
     seed: str
     repeat: int
-    error: str
+    error: str  # class of the error
     text: str
 
 
-@attrs.frozen
-class _FailuresFile:
-    """Content of failures.json."""
-
-    format: int
-    failures: tuple[_FailureRow, ...] = ()
-
-
-@attrs.frozen
-class _SeedsFile:
-    """Content of seeds.json."""
-
-    format: int
-    seeds: tuple[int, ...] = ()
-
-
-def _read(path: Path, kind: type[_T]) -> _T | None:
-    """Return the content of a file of an evaluation, None where there is no such file."""
+def _read(path: Path, kind: type[_T], key: str | None = None) -> _T | None:
+    """Return the content of a file of an evaluation, or of one key of it; None where there is no such file."""
     try:
         with run_errors():
-            return structure(read_object(path, (EVALUATION_FORMAT,), "play the suite into another folder"), kind, path)
+            content = read_object(path, (EVALUATION_FORMAT,), "play the suite into another folder")
+            return structure(content if key is None else content.get(key), kind, path)
     except FileNotFoundError:
         return None
 
 
-def _write(path: Path, content: attrs.AttrsInstance) -> None:
+def _write(path: Path, content: object) -> None:
     write_record(path, to_json(unstructure(content), indent=2) + "\n")
 
 
@@ -255,21 +239,21 @@ def planned_episodes(suite: Suite, players: Iterable[Player], of_version: str) -
 
 
 def read_evaluation(folder: Path | str) -> Evaluation:
-    """Return the evaluation in a folder: every planned episode and what became of it.
+    """Return the evaluation in a folder.
 
-    It is a RunError if there is none, or a file of it is damaged, a RunMismatchError if that is of another format.
+    Raises:
+        RunError: There is none, or a file of it is damaged.
+        RunMismatchError: A file of it has another format.
     """
     folder = Path(folder)
     file = _read(folder / SUITE_FILE, _EvaluationFile)
     if file is None:
         msg = f"{folder}: there is no {SUITE_FILE}; expected the folder of an evaluation"
         raise RunError(msg)
-    seeds = _read(folder / SEEDS_FILE, _SeedsFile)
-    suite = attrs.evolve(file.suite, secret_seeds=() if seeds is None else seeds.seeds)
-    rows = _read(folder / FAILURES_FILE, _FailuresFile)
+    suite = attrs.evolve(file.suite, secret_seeds=_read(folder / SEEDS_FILE, tuple[int, ...], "seeds") or ())
     failures = {
         EpisodeKey(row.policy, row.preset, row.seed, row.repeat): f"{row.error}: {row.text}" if row.text else row.error
-        for row in (() if rows is None else rows.failures)
+        for row in _read(folder / FAILURES_FILE, tuple[_Failure, ...], "failures") or ()
     }
     planned = {each.key: each for each in planned_episodes(suite, file.players, file.version)}
     episodes = tuple(
@@ -307,7 +291,7 @@ def write_evaluation(
     )
     _write(folder / SUITE_FILE, file)
     if suite.is_held_out:
-        _write(folder / SEEDS_FILE, _SeedsFile(EVALUATION_FORMAT, suite.secret_seeds))
+        _write(folder / SEEDS_FILE, {"format": EVALUATION_FORMAT, "seeds": suite.secret_seeds})
 
 
 def write_failures(folder: Path, failures: Mapping[EpisodeKey, str]) -> None:
@@ -317,16 +301,16 @@ def write_failures(folder: Path, failures: Mapping[EpisodeKey, str]) -> None:
         with explained(path):
             path.unlink(missing_ok=True)
         return
-    rows: list[_FailureRow] = []
+    rows: list[_Failure] = []
     for key, reason in sorted(failures.items()):
         error, _, text = reason.partition(": ")
-        rows.append(_FailureRow(**attrs.asdict(key), error=error, text=text))
-    _write(path, _FailuresFile(EVALUATION_FORMAT, tuple(rows)))
+        rows.append(_Failure(**attrs.asdict(key), error=error, text=text))
+    _write(path, {"format": EVALUATION_FORMAT, "failures": rows})
 
 
 def write_results(evaluation: Evaluation) -> None:
     """Write results.json; FileError where the system refuses."""
-    write_record(evaluation.folder / RESULTS_FILE, to_json(results_document(evaluation), indent=2) + "\n")
+    _write(evaluation.folder / RESULTS_FILE, results_document(evaluation))
 
 
 # ---------------------------------------------------------------- the leaderboard
@@ -372,7 +356,7 @@ def leaderboard(evaluation: Evaluation) -> tuple[LeaderboardRow, ...]:
     rows: list[LeaderboardRow] = []
     for (policy, preset), episodes in groups.items():
         statuses = [each.status for each in episodes]
-        bankrupt = sum(each.is_bankrupt for each in episodes)
+        bankrupt = sum(each.outcome.terminal_reason == "bankruptcy" for each in episodes if each.outcome is not None)
         with_zero = [(each.key.seed, 0 if each.status == "failed" else each.score_cents) for each in episodes]
         row = LeaderboardRow(
             policy=policy,
@@ -451,6 +435,13 @@ class Usage:
             return None
         return self.prompt_tokens + self.completion_tokens
 
+    def __str__(self) -> str:
+        """Return it for people to read; a sum that lacks turns is a lower bound."""
+        at_least, at_least_cost = ("at least " * bool(each) for each in (self.unknown_turns, self.unknown_cost_turns))
+        tokens = "unknown" if self.tokens is None else f"{at_least}{self.tokens:,}"
+        cost = "unknown cost" if self.cost_usd is None else f"{at_least_cost}${self.cost_usd:,.2f}"
+        return f"{self.turns:,} turns, {tokens} tokens, {cost}"
+
     def to_dict(self) -> JsonObject:
         """Return it as JSON values."""
         return {**attrs.asdict(self), "cost_usd": None if self.cost_usd is None else float(self.cost_usd)}
@@ -458,54 +449,39 @@ class Usage:
 
 def usage_of(episodes: Iterable[Episode], *, with_result: bool | None = None) -> Usage | None:
     """Return token and cost totals of finished episodes, of the others, or of all; None if no run called a model."""
-    parts = [
-        part
-        for episode in episodes
-        if episode.run is not None and with_result in {None, episode.status == "finished"}
-        if (part := _usage(episode.run)) is not None
-    ]
-    columns: list[Any] = []
-    for column in zip(*(attrs.astuple(part) for part in parts), strict=True):
+    runs = [each.run for each in episodes if each.run and with_result in {None, each.status == "finished"}]
+    parts = [attrs.astuple(part) for part in map(_usage, runs) if part is not None]
+    sums: list[Any] = []
+    for column in zip(*parts, strict=True):
         known = [value for value in column if value is not None]
-        columns.append(sum(known) if known else None)
-    return Usage(*columns) if parts else None
+        sums.append(sum(known) if known else None)
+    return Usage(*sums) if parts else None
 
 
 def _usage(run: Run) -> Usage | None:
-    turns, totals = run.outcome.turns, run.outcome.totals
+    outcome = run.outcome
     if not run.is_finished:  # it has no result yet; its turns are added up, as far as they can be read
         tally = Tally(0)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.suppress(RunError):
             warnings.simplefilter("ignore", RunWarning)  # of a last line that was cut short
-            try:
-                for turn in run.turns():
-                    if turn.trace is None:  # as of every turn of a policy that asks nobody
-                        break
-                    tally.add(turn)
-            except RunError:
-                pass
-        turns, totals = tally.turns, tally.outcome("stopped", "").totals
-    names = ("prompt_tokens", "completion_tokens", "cost_usd")
-    if not turns or not any(name in totals for name in names):
+            for turn in takewhile(lambda turn: turn.trace is not None, run.turns()):  # None if nobody is asked
+                tally.add(turn)
+        outcome = tally.outcome("stopped", "")
+    turns, names = outcome.turns, ("prompt_tokens", "completion_tokens", "cost_usd")
+    if not turns or not any(name in outcome.totals for name in names):
         return None
-    sums: list[Decimal | None] = []
+    sums: list[Any] = []
     unknown: list[int] = []
     for name in names:
-        total = totals.get(name)
-        value, without = (total.get("sum"), total.get("unknown_turns")) if isinstance(total, dict) else (None, None)
-        is_known = isinstance(value, int | float) and isinstance(without, int)
-        sums.append(Decimal(str(value)) if is_known else None)
-        unknown.append(without if is_known and isinstance(without, int) else turns)
+        match outcome.totals.get(name):
+            case {"sum": int() | float() as total, "unknown_turns": int() as without}:
+                sums.append(Decimal(str(total)) if name == "cost_usd" else int(total))
+                unknown.append(without)
+            case _:
+                sums.append(None)
+                unknown.append(turns)
     prompt, completion, cost = sums
-    return Usage(
-        runs=1,
-        turns=turns,
-        prompt_tokens=None if prompt is None else int(prompt),
-        completion_tokens=None if completion is None else int(completion),
-        unknown_turns=max(unknown[:2]),
-        cost_usd=cost,
-        unknown_cost_turns=unknown[2],
-    )
+    return Usage(1, turns, prompt, completion, max(unknown[:2]), cost, unknown[2])
 
 
 # ---------------------------------------------------------------- results.json

@@ -1,14 +1,14 @@
 """Tables of an evaluation: pandas frames, and how each of their columns is shown (docs/report.md).
 
-Every function takes ``Evaluation.frame()``: one row an episode with policy, preset, seed, repeat, status,
-final_funds_cents, score_cents and the metrics.
+A frame of episodes is ``Evaluation.frame()``, or the rows of one preset of it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import attrs
 import pandas as pd
@@ -66,8 +66,7 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
     the finished; score_cents, the mean over the seeds' finished episodes; score_failed_as_zero_cents, with failed
     episodes counted as 0, on which interval (low_cents, high_cents), median_cents, deviation_cents, tier, lift_cents
     and p_holm are based; within_cents, the deviation between repeats of a seed; final_funds_cents, the mean of the raw
-    funds; survival_fraction with survival_low and survival_high, a failed episode counting as not survived. What is
-    not defined is missing.
+    funds; survival_fraction with survival_low and survival_high, a failed episode counting as not survived. What is not defined is missing.
 
     Args:
         frame: ``Evaluation.frame()``.
@@ -83,7 +82,7 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
         rows: list[dict[str, Any]] = []
         for policy in scores:
             episodes = part[part["policy"] == policy]
-            counts = episodes["status"].value_counts()
+            status = episodes["status"].value_counts()
             summary = statistics.summarise(scores[policy].tolist())
             share = survival[policy].mean()
             interval = statistics.proportion_interval(share, len(survival[policy]))
@@ -93,7 +92,7 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
                     "preset": preset,
                     "policy": policy,
                     "planned": len(episodes),
-                    **{status: int(counts.get(status, 0)) for status in ("finished", "failed", "missing")},
+                    **{each: int(status.get(each, 0)) for each in ("finished", "failed", "missing")},
                     "bankrupt": int((episodes["final_funds_cents"] < 0).sum()),
                     "cut_off": int(episodes["ending"].isin(_CUT_OFF).sum()),
                     "score_cents": finished[policy].mean(),
@@ -108,7 +107,7 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
                     "survival_low": interval.low,
                     "survival_high": interval.high,
                     "tier": placed.get(policy),
-                    **{name: compared.get(policy, {}).get(name) for name in ("lift_cents", "p_holm")},
+                    **{each: compared.get(policy, {}).get(each) for each in ("lift_cents", "p_holm")},
                 }
             )
 
@@ -196,12 +195,8 @@ def comparison_notes(comparison: pd.DataFrame) -> Iterator[str]:
 # ---------------------------------------------------------------- what people read
 
 
-@attrs.frozen
-class Cell:
-    """A cell: its text on one line, and the number or text that sorting goes by (None comes last)."""
-
-    text: str
-    order: float | str | None = None
+Cell: TypeAlias = tuple[str, float | str | None]
+"""Text of a cell, and the number or text by which its column is sorted; None comes last."""
 
 
 @attrs.frozen
@@ -222,19 +217,19 @@ class Column:
         """Return the cell of a row."""
         values = [None if pd.isna(row[key]) else row[key] for key in self.keys]
         if values[0] is None:
-            return Cell(_DASH)
+            return _DASH, None
         text = self.show(*values)
-        return Cell(text.replace("-", _MINUS), float(values[0])) if self.is_number else Cell(text, text.casefold())
+        return (text.replace("-", _MINUS), float(values[0])) if self.is_number else (text, text.casefold())
 
 
 @attrs.frozen
 class Table:
-    """A table for people: title, columns, rows of cells and notes below."""
+    """A table for people."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
-    notes: Sequence[str] = ()
+    notes: Sequence[str]  # stand below it
 
 
 def make_table(title: str, frame: pd.DataFrame, columns: Iterable[Column], notes: Iterable[str] = ()) -> Table:
@@ -256,14 +251,16 @@ def _score(cents: float, *unfinished: int) -> str:
     return f"({amount})" if any(unfinished) else amount
 
 
-def _deviating(mean: float, deviation: float | None) -> str:
-    """Return a mean to the cent, below a dollar to three digits, with the deviation behind it."""
-    digits = max(2, 2 - math.floor(math.log10(abs(mean)))) if mean else 2
+def _deviating(mean: float, deviation: float | None, digits: int | None = None) -> str:
+    """Return a mean and the deviation behind it; by default to the cent, below a dollar to three digits."""
+    if digits is None:
+        digits = max(2, 2 - math.floor(math.log10(abs(mean)))) if mean else 2
     return f"{mean:,.{digits}f}" + ("" if deviation is None else f" \u00b1 {deviation:,.{digits}f}")
 
 
 _COUNT, _ONE, _TWO = "{:z,.0f}".format, "{:z,.1f}".format, "{:z,.2f}".format  # z: no minus before a zero
 _PERCENT, _P = "{:z.1%}".format, "{:.3g}".format
+_SECONDS, _MINUTES = partial(_deviating, digits=2), partial(_deviating, digits=0)
 _POLICY: Final = Column("Policy", "policy")
 _LIFT: Final = Column("Lift", "lift_cents", _short, "Mean over seeds of the score less the baseline's on the same seed")
 _SCORE_NOTE: Final = "Mean over seeds of final funds, a bankrupt company counting 0; in brackets if not all is finished"
@@ -278,14 +275,17 @@ LEADERBOARD: Final = (
     Column("Tier", "tier", _COUNT, "Policies of a tier are not shown to differ from its first"),
     _LIFT,
     Column("Holm p", "p_holm", _P, "Sign-flip test of the lift, adjusted for the number of policies"),
+    Column("Survival", "survival_fraction", _PERCENT, "Mean share not bankrupt; failed episodes did not survive"),
+    Column("Finished", "finished planned", "{} of {}".format, "Episodes"),
+)
+SPREAD: Final = (
+    _POLICY,
     Column("Median", "median_cents", _short, "Of the seeds' scores"),
     Column("Spread", "deviation_cents", _short, "Standard deviation of the seeds' scores"),
     Column("Within seeds", "within_cents", _short, "Standard deviation of the repeats of a seed"),
     Column("Final funds", "final_funds_cents", _short, "Mean over seeds of the raw funds, debts included"),
-    Column("Survival", "survival_fraction", _PERCENT, "Mean share not bankrupt; failed episodes did not survive"),
     Column("Survival interval", "survival_low survival_high", "{:.0%} to {:.0%}".format, "95%, Clopper and Pearson's"),
-    Column("Finished", "finished planned", "{} of {}".format, "Episodes; failed and missing ones follow"),
-    Column("Failed", "failed", _COUNT, "Ended by an error or a limit of time or memory"),
+    Column("Failed", "failed", _COUNT, "Episodes ended by an error or a limit of time or memory"),
     Column("Missing", "missing", _COUNT, "Not played, or not to their end"),
     Column("Bankrupt", "bankrupt", _COUNT, "Finished episodes whose funds fell below 0"),
     Column("Cut off", "cut_off", _COUNT, "Finished episodes that a turn limit ended before the horizon"),
@@ -321,13 +321,16 @@ TASKS: Final = (
     Column("Payroll", "payroll_cents", _short),
     Column("Months survived", "survived_months", _ONE),
 )
-BEHAVIOUR: Final = (
-    _POLICY,
+_TABLE_3: Final = (
     Column("Notes per 100 turns", "writes_per_100_turns", _ONE, "Scratchpad writes and appends (paper, table 3)"),
     Column("Inspects per accept", "inspects_per_accept", _TWO, "Paper, table 3"),
     Column("Concurrency", "mean_concurrency", _ONE, "Active tasks while any is active (paper, table 3)"),
-    Column("Most at once", "max_concurrency", _ONE, "Active tasks (paper, section 5)"),
     Column("Commands per turn", "commands_per_turn", _TWO, "Paper, table 3"),
+)
+BEHAVIOUR: Final = (
+    _POLICY,
+    *_TABLE_3,
+    Column("Most at once", "max_concurrency", _ONE, "Active tasks (paper, section 5)"),
     Column("Turns", "turns", _ONE, "Replies of the agent"),
     Column("Commands", "commands", _ONE, "Grammatical ones, refused ones included"),
 )
@@ -354,8 +357,8 @@ RELIABILITY: Final = (
 )
 TIMES: Final = (
     _POLICY,
-    Column("Runtime, s", "wall_s wall_s_deviation", _deviating, "First turn to last; mean ± deviation over seeds"),
-    Column("Waiting, s", "latency_s latency_s_deviation", _deviating, "For a model's replies, an episode"),
+    Column("Runtime, s", "wall_s wall_s_deviation", _SECONDS, "First turn to last; mean ± deviation over seeds"),
+    Column("Waiting, s", "latency_s latency_s_deviation", _SECONDS, "For a model's replies, an episode"),
     Column("Retries", "retries", _ONE, "Requests that were sent again, an episode"),
     Column("Faults", "faults", _ONE, "On the way, an episode"),
 )
@@ -366,9 +369,6 @@ PUBLISHED: Final = (
     Column("Bankrupt of 3", "bankrupt", _COUNT, "Paper, table 4"),
     Column("Cost, $", "cost_usd_mean cost_usd_sd", _deviating, "A run (paper, table 4)"),
     Column("Tokens, M", "tokens_millions", _ONE, "A run (paper, table 4)"),
-    Column("Minutes", "runtime_min_mean runtime_min_sd", _deviating, "A run (paper, table 4)"),
-    Column("Notes per 100 turns", "scratchpad_writes_per_100_turns", _ONE, "Paper, table 3"),
-    Column("Inspects per accept", "inspects_per_accept", _TWO, "Paper, table 3"),
-    Column("Concurrency", "mean_concurrency", _ONE, "Paper, table 3"),
-    Column("Commands per turn", "commands_per_turn", _TWO, "Paper, table 3"),
+    Column("Minutes", "runtime_min_mean runtime_min_sd", _MINUTES, "A run (paper, table 4)"),
+    *_TABLE_3,
 )

@@ -93,7 +93,8 @@ def test_the_best_score_with_failures_as_0_comes_first(small: dict[str, Any]) ->
     frame = pd.DataFrame(
         [attrs.asdict(each.key) | {name: getattr(each, name) for name in names} for each in found.episodes]
     )
-    assert leaderboard_frame(frame.assign(ending="").convert_dtypes())["policy"].tolist() == order  # of the report
+    frame = frame.assign(ending="", tasks_accepted=0, tasks_never_dispatched=0).convert_dtypes()
+    assert leaderboard_frame(frame)["policy"].tolist() == order  # of the report
 
 
 def test_usage_adds_up_and_counts_what_is_unknown() -> None:
@@ -111,6 +112,10 @@ def test_usage_adds_up_and_counts_what_is_unknown() -> None:
     partial = usage_of([finished("1", 1, totals={"cost_usd": {"sum": None, "unknown_turns": 10}})])
     assert partial is not None
     assert (partial.tokens, partial.cost_usd) == (None, None)
+    assert [str(used), str(partial)] == [
+        "20 turns, at least 154 tokens, at least $0.20",
+        "10 turns, unknown tokens, unknown cost",
+    ]
 
 
 def test_held_out_results_hold_no_text_of_an_error(small: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,11 @@ def row(table: pd.DataFrame, policy: str) -> dict[Any, Any]:
     return table.set_index("policy").loc[policy].to_dict()
 
 
+def texts(frame: pd.DataFrame, columns: Sequence[tables.Column], row: int = 0) -> list[str]:
+    """A row as people read it."""
+    return [text for text, _ in make_table("", frame, columns).rows[row]]
+
+
 def test_a_score_is_the_mean_over_seeds_of_means_over_repeats() -> None:
     frame = episodes([("a", "1", 100), ("a", "1", 300), ("a", "2", 500), ("a", "3", -30), ("a", "3", 10)])
     found = row(leaderboard_frame(frame), "a")
@@ -61,8 +66,7 @@ def test_quitting_on_poor_seeds_gains_nothing() -> None:
     lift = row(comparison_frame(quitting()), "quitter")
     assert (lift["seeds"], lift["wins"], lift["ties"], lift["losses"]) == (6, 0, 3, 3)
     assert lift["survival_lift"] == -0.5
-    (shown,) = [cells for cells in make_table("", board, tables.LEADERBOARD).rows if cells[0].text == "quitter"]
-    assert [cell.text for cell in shown[1:3]] == ["($10.00)", "$5.00"]
+    assert texts(board, tables.LEADERBOARD, row=1)[:3] == ["quitter", "($10.00)", "$5.00"]
 
 
 def test_missing_episodes_leave_a_policy_without_a_tier() -> None:
@@ -75,14 +79,8 @@ def test_missing_episodes_leave_a_policy_without_a_tier() -> None:
 def test_nothing_finished_is_a_table_of_dashes() -> None:
     board = leaderboard_frame(episodes([("a", "1", "missing"), ("b", "1", "missing")]))
     assert board[["score_cents", "survival_fraction", "tier"]].isna().all(axis=None)
-    assert [cell.text for cell in make_table("", board, tables.LEADERBOARD).rows[0]] == [
-        "a",
-        "0 of 1",
-        "0",
-        "1",
-        "0",
-        "0",
-    ]
+    assert texts(board, tables.LEADERBOARD) == ["a", "0 of 1"]
+    assert texts(board, tables.SPREAD) == ["a", "0", "1", "0", "0"]
 
 
 def many(seeds: int) -> pd.DataFrame:
@@ -134,9 +132,10 @@ def test_endings_are_counted() -> None:
 
 def test_cells_show_odd_numbers() -> None:
     compared = pd.DataFrame([dict.fromkeys((key for each in tables.COMPARISON for key in each.keys), -0.00001)])
-    compared = compared.assign(policy="a-b", p=0.00001)
-    texts = [cell.text for cell in make_table("", compared, tables.COMPARISON).rows[0]]
-    assert (texts[0], *texts[3:6], texts[8]) == ("a-b", "$0", "0", "1e\u221205", "0.0%")
+    found = texts(compared.assign(policy="a-b", p=0.00001), tables.COMPARISON)
+    assert (found[0], *found[3:6], found[8]) == ("a-b", "$0", "0", "1e\u221205", "0.0%")
     times = pd.DataFrame([{"policy": "a", "wall_s": 90.0, "wall_s_deviation": 30.0, "latency_s": 0.00212}])
     times = times.assign(latency_s_deviation=None, retries=None, faults=None)
-    assert [cell.text for cell in make_table("", times, tables.TIMES).rows[0]] == ["a", "90.00 \u00b1 30.00", "0.00212"]
+    assert texts(times, tables.TIMES) == ["a", "90.00 \u00b1 30.00", "0.00"]
+    costs = pd.DataFrame([dict.fromkeys((key for each in tables.COST for key in each.keys), 0.00212)])
+    assert texts(costs, tables.COST)[1] == "0.00212 \u00b1 0.00212"
