@@ -26,7 +26,8 @@ from ycbench_agents.evaluation.results import SEEDS_FILE, SUITE_FILE, Evaluation
 from ycbench_agents.evaluation.suite import LLM
 from ycbench_agents.evaluation.validate import Track, record_digest
 from ycbench_agents.files import to_json, writing
-from ycbench_agents.runs import Driver, Run, RunError, RunMismatchError, RunWarning, TurnRecord, read_run, replayed
+from ycbench_agents.llm.reply import reply_from_json
+from ycbench_agents.runs import Driver, Run, RunMismatchError, RunWarning, TurnRecord, read_run, replayed
 from ycbench_agents.runs.run import RUN_FILE, plain_json, version
 from ycbench_env import Observation
 from ycbench_env.actions import grammar_for, parse_turn
@@ -67,20 +68,12 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
     return runs
 
 
-def held_out_evaluations(folders: Sequence[Path]) -> dict[Path, Evaluation]:
-    """Return the held-out evaluations that folders are, or lie in, by their folder.
-
-    Raises:
-        RunError: The suite.json of an evaluation is lost, damaged or of format 1, so it may be held out.
-    """
+def _held_out_evaluations(folders: Sequence[Path]) -> list[Evaluation]:
+    """Return the held-out evaluations that folders are, or lie in; RunError where a suite.json cannot be read."""
     # Format 1 kept its runs in a folder "runs", one level further down.
-    places = [place for folder in folders for place in (folder.resolve(), *folder.resolve().parents[:2])]
-    found = {
-        place: read_evaluation(place)
-        for place in dict.fromkeys(places)
-        if any(os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE))
-    }
-    return {place: evaluation for place, evaluation in found.items() if evaluation.suite.is_held_out}
+    places = dict.fromkeys(place for folder in folders for place in (folder.resolve(), *folder.resolve().parents[:2]))
+    kept = [place for place in places if any(os.path.lexists(place / name) for name in (SUITE_FILE, SEEDS_FILE))]
+    return [evaluation for evaluation in map(read_evaluation, kept) if evaluation.suite.is_held_out]
 
 
 @attrs.frozen
@@ -88,8 +81,8 @@ class Exported:
     """The outcome of an export."""
 
     rows: int  # lines, rows or steps that were written
-    runs: int  # runs that they are of
-    are_aggregates: bool = False  # whether they are one an episode, because the evaluation is held out
+    runs: int
+    are_aggregates: bool = False  # one row an episode, because the evaluation is held out
 
 
 def export(  # noqa: PLR0913 -- one an option
@@ -101,11 +94,11 @@ def export(  # noqa: PLR0913 -- one an option
     trusted: Trusted | None = None,
     progress: Track = iter,
 ) -> Exported:
-    """Write the runs of folders of runs, of folders with such in them, or of evaluations, in a form.
+    """Write the runs in folders.
 
     Args:
-        folders: The folders.
-        form: jsonl, parquet or minari.
+        folders: Folders of runs, folders with such in them, or folders of evaluations.
+        form: Form of the data.
         out: File to write, ``-`` for standard output; for minari the folder of data sets.
         name: Name of the data set, for minari alone.
         trusted: Policies whose code may run, to export the messages that they asked with; for jsonl alone.
@@ -120,11 +113,11 @@ def export(  # noqa: PLR0913 -- one an option
     if (form == "minari") != (name is not None):
         msg = f"--name: got {name!r}, expected the name of a data set, like ycbench/greedy-v0, with minari alone"
         raise ExportError(msg)
-    if secret := held_out_evaluations(folders):
+    if secret := _held_out_evaluations(folders):
         if len(secret) < len({folder.resolve() for folder in folders}) or form == "minari":
             msg = "got a held-out evaluation; expected it alone, as jsonl or parquet, which hold its aggregates"
             raise ExportError(msg)
-        rows = _write_aggregates([*secret.values()], out, form)
+        rows = _write_aggregates(secret, out, form)
         return Exported(rows, rows, are_aggregates=True)
     runs = find_runs(folders)
     if form == "parquet":
@@ -145,12 +138,10 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
     """Write one row an episode of held-out evaluations, failures by their class alone; return how many there are."""
     import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
 
-    frames: list[pd.DataFrame] = []
-    for evaluation in evaluations:
-        frame = evaluation.frame()
+    frames = [each.frame() for each in evaluations]
+    for evaluation, frame in zip(evaluations, frames, strict=True):
         frame["reason"] = frame["reason"].str.partition(":")[0]
         frame.insert(0, "suite", evaluation.suite.name)
-        frames.append(frame)
     table = pd.concat(frames, ignore_index=True)
     with writing(path) as file:
         if form == "parquet":
@@ -163,10 +154,7 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
 
 
 def _seen_turns(run: Run, policy: Policy | None = None) -> Iterator[tuple[TurnRecord, Observation, Observation, int]]:
-    """Yield each turn of a run, played again, the observations before and after it, and the cents from it to the end.
-
-    Raises RunMismatchError where a turn turns out differently now.
-    """
+    """Yield each turn of a run, played again, the observations before and after, and the cents from it to the end."""
     if run.identity.version != version():
         msg = f"{run.folder}: was written by ycbench-env {run.identity.version}, this is {version()}"
         warnings.warn(msg, RunWarning, stacklevel=3)
@@ -190,10 +178,10 @@ def _encodable(text: str) -> str:
 
 
 def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[JsonObject]:
-    """Yield the turns of a run, or of its folder, as examples (docs/datasets.md), from first to last.
+    """Yield the turns of a run as examples (docs/datasets.md).
 
     Args:
-        run: The run, finished or not.
+        run: The run, finished or not, or its folder.
         policy: A policy like the one that played, whose ``last_messages`` are the prompts. Without it, prompts of a
             language model's run follow from its recorded settings; any other's are texts of observations.
 
@@ -219,20 +207,14 @@ def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterato
 
 def _message(turn: TurnRecord) -> JsonObject:
     """Return the reply of a turn as the chat interface has it."""
-    reply = (turn.trace or {}).get("reply")
-    if not isinstance(reply, dict):
-        msg = f"turn {turn.turn}: its trace has no reply, so there is no message to export"
-        raise RunError(msg)
-    message: JsonObject = {"role": "assistant", "content": reply.get("content")}
-    calls, reasoning = reply.get("tool_calls"), reply.get("reasoning")
-    if isinstance(calls, list) and calls:
+    reply = reply_from_json((turn.trace or {}).get("reply"), f"turn {turn.turn}: reply in its trace")
+    message: JsonObject = {**reply.reasoning, "role": "assistant", "content": reply.content}
+    if reply.tool_calls:
         message["tool_calls"] = functions = list[Json]()
-        for call in [call for call in calls if isinstance(call, dict)]:
-            arguments = call.get("arguments")
-            text = arguments if isinstance(arguments, str) else to_json(arguments)
-            function: JsonObject = {"name": call.get("name"), "arguments": text}
-            functions.append({"id": call.get("id"), "type": "function", "function": function})
-    return {**(reasoning if isinstance(reasoning, dict) else {}), **message}
+        for call in reply.tool_calls:
+            text = call.arguments if isinstance(call.arguments, str) else to_json(call.arguments)
+            functions.append({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": text}})
+    return message
 
 
 # ---------------------------------------------------------------- Parquet
@@ -262,7 +244,7 @@ _COLUMNS: Final = {
 
 
 def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> int:
-    """Write the turns of runs, none of them held out, as rows, and return how many rows there are.
+    """Write a row for each turn of runs, none of them held out, and return how many there are.
 
     Raises:
         FileError: The file cannot be written.
@@ -298,7 +280,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _key(run: Run) -> JsonObject:
-    """Return the columns that are the same in all rows of a run."""
+    """Return the columns that all rows of a run share."""
     identity, name = run.identity, run.folder.resolve().name
     repeat = re.search(r"-repeat([0-9]{1,9})-", name)
     return {
@@ -338,8 +320,7 @@ def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, o
 def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track = iter) -> int:
     """Make a data set of runs, none of them held out, and return how many steps it has.
 
-    Minari must know all texts before it takes the first, so each record is played twice; one episode is in memory at a
-    time.
+    Minari must know all texts before it takes the first, so each record is played twice, one after the other.
 
     Args:
         runs: The runs, all of one configuration.
@@ -370,9 +351,7 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
     given = space.pop("action")
     observed = gym.spaces.Dict({**cast("gym.spaces.Dict", env.observation_space).spaces, **space})
     steps, place = 0, os.environ.get(_MINARI_PLACE)
-    os.environ[_MINARI_PLACE] = str(
-        folder.absolute()
-    )  # Minari asks it alone; of a relative one it takes the size wrongly
+    os.environ[_MINARI_PLACE] = str(folder.absolute())  # of a relative one Minari takes the size wrongly
     try:
         with warnings.catch_warnings():
             # Minari recommends facts about authors and links, which a data set of one's own need not have.

@@ -53,26 +53,18 @@ class Summary:
 
 @attrs.frozen
 class SignFlipTest:
-    """A two-sided sign-flip test of paired differences; p and floor are None without a difference.
+    """A two-sided sign-flip test of paired differences; None without a difference."""
 
-    Args:
-        p: Share of all sign flips whose mean is at least as far from 0 as the observed one.
-        floor: The smallest p that these differences can have: ``2 / 2**k`` of k differences other than 0, 1 if all are
-            0; of random flips at least ``1 / 10_000``.
-        method: Whether all flips were counted, or random ones.
-    """
-
-    p: float | None
-    floor: float | None
-    method: Literal["exact", "random"] = "exact"
+    p: float | None  # share of all sign flips whose mean is at least as far from 0 as the observed one
+    floor: float | None  # the smallest p that so many differences can have
 
 
 @attrs.frozen
 class Comparison:
-    """A candidate against a baseline on the seeds that both have."""
+    """A candidate against a baseline on the seeds that both have; a lift is the difference on a seed."""
 
-    difference: Summary  # of the lifts (candidate less baseline), one a seed
-    percent: float | None  # mean lift in percent of the baseline's mean; None unless that mean is above 0
+    difference: Summary  # of the lifts
+    percent: float | None  # mean lift in percent of the baseline's mean; None unless that is above 0
     test: SignFlipTest  # of the lifts
     wins: int
     ties: int
@@ -84,7 +76,7 @@ def mean_interval(values: Sequence[float], method: Literal["student", "bca"] | N
     """Return the interval of a mean; undefined for fewer than two values, of width 0 if all are equal.
 
     Args:
-        values: Independent values, in any order.
+        values: Independent values.
         method: ``student`` for ``mean ± t(n - 1) s / sqrt(n)``, ``bca`` for the bias-corrected and accelerated
             bootstrap (Efron 1987). By default bca from ``BCA_NEEDS`` values on: it never reaches beyond the values, so
             its intervals of few values are far too narrow.
@@ -126,7 +118,7 @@ def proportion_interval(share: float, count: int) -> Interval:
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Return the summary of independent values, whose order does not matter."""
+    """Return the summary of independent values."""
     numbers = sorted(map(float, values))
     return Summary(
         n=len(numbers),
@@ -145,13 +137,10 @@ def within_deviation(repeats: Sequence[Sequence[float]]) -> float | None:
 
 
 def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
-    """Return the two-sided sign-flip test of the mean of paired differences (Fisher 1935).
+    """Return the two-sided sign-flip test of the mean of paired differences, one a seed (Fisher 1935).
 
     It assumes that under the null hypothesis each difference is symmetric about 0. All flips are counted for up to
     ``EXACT_LIMIT`` differences other than 0 and if all have the same size; of others, random ones.
-
-    Args:
-        differences: One a seed, in any order.
     """
     if not differences:
         return SignFlipTest(None, None)
@@ -169,7 +158,7 @@ def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
             alternative="greater",
             rng=np.random.default_rng(_RANDOM_SEED),
         )
-        return SignFlipTest(float(test.pvalue), max(floor, 1 / (_RESAMPLES + 1)), "random")
+        return SignFlipTest(float(test.pvalue), max(floor, 1 / (_RESAMPLES + 1)))
     sums = np.zeros(1)
     for size in sizes:
         sums = np.concatenate([sums + size, sums - size])
@@ -185,8 +174,8 @@ def pairs_needed(p: float) -> int:
 def holm(p_values: Mapping[_Key, float | None]) -> dict[_Key, float | None]:
     """Return p-values adjusted for being many (Holm 1979), in the order given.
 
-    The i-th smallest of m is multiplied by ``m - i + 1``, and is at least the one before and at most 1. A comparison
-    without a p-value counts in m, as if its p were 1, and stays None.
+    The i-th smallest of m is multiplied by ``m - i + 1``, and is at least the one before and at most 1. A missing
+    p-value counts in m and stays None.
     """
     adjusted: dict[_Key, float | None] = dict.fromkeys(p_values)
     largest = 0.0
@@ -224,7 +213,7 @@ def tiers(values: Mapping[str, pd.Series]) -> dict[str, int]:
     tier. So policies of equal strength get more than one tier with a probability of at most ``ALPHA``.
 
     Args:
-        values: Score by seed of each policy.
+        values: Scores by seed of each policy.
     """
     order = sorted(values, key=lambda name: (-fmean(values[name]), name))
     adjusted = holm({pair: compare(values[pair[0]], values[pair[1]]).test.p for pair in combinations(order, 2)})
