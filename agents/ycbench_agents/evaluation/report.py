@@ -43,7 +43,7 @@ _DIGITS: Final = 12  # of a digest in a table
 
 
 class ReportError(ValueError):
-    """A report cannot be made as asked for; the message says what was got and what was expected."""
+    """A report cannot be made as asked for; the message names what was got and expected."""
 
 
 @attrs.frozen
@@ -391,7 +391,7 @@ _LEADERBOARD_READING: Final = (
     "A failed episode counts 0 and as not survived, so that a policy gains nothing by failing on poor seeds.",
     "A score is a mean, so one rich seed can carry it. As many seeds are below the median as above it.",
     f"Below {BCA_NEEDS} seeds an interval is Student's, which is symmetric: it can reach below $0, as no score can.",
-    "An interval of width 0 says that these seeds show no spread, not that there is none.",
+    "An interval of width 0 means that these seeds show no spread, not that there is none.",
 )
 _COMPARISON_READING: Final = (
     "A lift is the mean of the differences to the baseline on the same seeds, so the luck of the market drops out.",

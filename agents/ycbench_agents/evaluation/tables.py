@@ -66,7 +66,8 @@ def leaderboard_frame(frame: pd.DataFrame, baseline: str = DEFAULT_BASELINE) -> 
     the finished; score_cents, the mean over the seeds' finished episodes; score_failed_as_zero_cents, with failed
     episodes counted as 0, on which interval (low_cents, high_cents), median_cents, deviation_cents, tier, lift_cents
     and p_holm are based; within_cents, the deviation between repeats of a seed; final_funds_cents, the mean of the raw
-    funds; survival_fraction with survival_low and survival_high, a failed episode counting as not survived. What is not defined is missing.
+    funds; survival_fraction with survival_low and survival_high, a failed episode counting as not survived. What is
+    not defined is missing.
 
     Args:
         frame: ``Evaluation.frame()``.

@@ -43,7 +43,7 @@ def test_a_curve_holds_what_the_policy_saw() -> None:
     assert funds == [int(seen["funds_cents"]) / 100 for seen in trajectory.observations]
 
 
-def test_each_label_tells_how_its_curves_ended() -> None:
+def test_labels_show_how_curves_ended() -> None:
     assert words({"greedy": [CURVE, CURVE, BROKE], "random": [BROKE, BROKE]}) == [
         "random  median \u2212$6.5K, 2 bankrupt",
         "greedy  median $420K, 1 bankrupt",

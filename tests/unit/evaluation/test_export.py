@@ -170,9 +170,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_a_held_out_evaluation_gives_one_row_an_episode_that_tells_of_no_task(
-    secret: Path, tmp_path: Path, form: Any
-) -> None:
+def test_held_out_evaluations_export_aggregates_that_reveal_no_task(secret: Path, tmp_path: Path, form: Any) -> None:
     out = tmp_path / "aggregates"
     done = export([secret], form, out)
     assert (done.rows, done.runs, done.are_aggregates) == (2, 2, True)
