@@ -81,10 +81,13 @@ def make_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, text in _COMMANDS.items():
-        app.command(f"ycbench_agents.cli.{_FILES.get(name, name)}:{name}", name=name, help=text)
+        place = f"ycbench_agents.cli.{_FILES.get(name, name)}:{name}"
+        usage = f"ycbench {name} [OPTIONS] FOLDER..." if name in {"resume", "replay", "export"} else None
+        app.command(place, name=name, help=text, usage=usage)  # cyclopts itself would show [ARGS...]
     config = App(name="config", help="Show, check and compare configurations.", help_format="plaintext")
     for name, text in _CONFIG_COMMANDS.items():
-        config.command(f"ycbench_agents.cli.config:{name}_config", name=name, help=text)
+        usage = "ycbench config validate FILE..." if name == "validate" else None
+        config.command(f"ycbench_agents.cli.config:{name}_config", name=name, help=text, usage=usage)
     app.command(config)
     return app
 
