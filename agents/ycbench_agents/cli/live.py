@@ -19,9 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ycbench_agents.cli.output import Output, cell, print_message, warn
-from ycbench_agents.evaluation.progress import Progress as Callbacks
 from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey
+from ycbench_agents.evaluation.workers import Progress as Callbacks
 from ycbench_agents.runs import RunIdentity, TurnRecord
 from ycbench_env.text import dollars
 

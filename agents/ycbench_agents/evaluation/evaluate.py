@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,6 @@ from ycbench_agents.evaluation.factory import (
     require_trust,
     waits_for_answers,
 )
-from ycbench_agents.evaluation.progress import Progress
 from ycbench_agents.evaluation.results import (
     SUITE_FILE,
     Episode,
@@ -35,20 +33,12 @@ from ycbench_agents.evaluation.results import (
     write_results,
 )
 from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Limits, Suite, SuiteError, load_suite, suite_of
-from ycbench_agents.evaluation.workers import BackendName, Job, check_policy_apart, play_jobs
+from ycbench_agents.evaluation.workers import BackendName, Job, Progress, check_policy_apart, play_jobs
 from ycbench_agents.registry import PolicyError, make_policy, policy_names
-from ycbench_agents.runs import Run, RunError, RunMismatchError, RunOrigin, RunWarning, read_run
+from ycbench_agents.runs import Run, RunError, RunMismatchError, RunOrigin, read_run
 from ycbench_agents.runs.run import plain_json, version
 from ycbench_agents.runs.store import explained, locked
 from ycbench_env.text import JsonObject
-
-
-class _Warning(Progress):
-    """Progress that only warns."""
-
-    def warn(self, message: str) -> None:
-        """Warn."""
-        warnings.warn(message, RunWarning, stacklevel=2)
 
 
 def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
@@ -66,6 +56,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
     progress: Progress | None = None,
     measure: bool = True,
     overrides: Sequence[JsonObject] = (),
+    players: Sequence[Player] | None = None,
 ) -> Evaluation:
     """Play what is missing of a suite, measure it, and return the evaluation; as ``ycbench evaluate`` does.
 
@@ -87,6 +78,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
         progress: Progress callbacks; None for warnings alone.
         measure: Whether metrics are stored beside each run.
         overrides: Settings that options decided, for suite.json: key, value and origin.
+        players: Who plays each row, as suite.json records it; by default what the rows of the suite describe.
 
     Raises:
         SuiteError: The suite is not valid, or has no such policy.
@@ -97,157 +89,24 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
         WorkersError: Processes are unavailable.
         KeyboardInterrupt: Ctrl-C, or the notebook's stop button; what is played is kept, the same call resumes.
     """
-    loaded = suite if isinstance(suite, Suite) else suite_of(suite) if isinstance(suite, Mapping) else load_suite(suite)
-    if loaded.is_held_out and not loaded.secret_seeds:
-        msg = f"suite {loaded.name!r}: got the names of its seeds only; play its TOML file, whose variable holds them"
+    suite = suite if isinstance(suite, Suite) else suite_of(suite) if isinstance(suite, Mapping) else load_suite(suite)
+    suite = attrs.evolve(suite, concurrency=concurrency or suite.concurrency)
+    if suite.is_held_out and not suite.secret_seeds:
+        msg = f"suite {suite.name!r}: got the names of its seeds only; play its TOML file, whose variable holds them"
         raise SuiteError(msg)
-    labels = [policy.label for policy in loaded.policies]
+    labels = [policy.label for policy in suite.policies]
     chosen = [policies] if isinstance(policies, str) else [*policies]
     if unknown := [each for each in chosen if each not in labels or isinstance(policies, str)]:
         msg = f"policies: got {unknown[0]!r}, expected labels of the suite: {', '.join(labels)}"
         raise SuiteError(msg)
-    players: list[Player] = []
-    for policy in loaded.policies:
-        if policy.name == LLM:
-            if not chosen or policy.label in chosen:  # what is not played needs no model and no key
-                players += [model_player(policy, each, model, base_url, headers) for each in loaded.presets]
-            continue
-        try:
-            if has_own_code(policy.name, policy.parameters):
-                waits = check_policy_apart(policy.name, policy.parameters, loaded.limits)
-            else:
-                waits = waits_for_answers(make_policy(policy.name, **policy.parameters))
-        except (TypeError, ValueError) as error:
-            msg = str(error) if policy.label == policy.name else f"policy {policy.label!r}: {error}"
-            raise PolicyError(msg) from error
-        settings: JsonObject = {"parameters": plain_json(policy.parameters, "parameters")}
-        players += [Player(policy.label, preset.label, settings, None, waits) for preset in loaded.presets]
-    return _play(
-        loaded,
-        Path(out),
-        players,
-        chosen=chosen or labels,
-        workers=workers,
-        concurrency=concurrency,
-        backend=backend,
-        address=address,
-        headers=headers or {},
-        progress=progress or _Warning(),
-        measure=measure,
-        overrides=overrides,
-    )
-
-
-def resume_evaluation(  # noqa: PLR0913 -- one an option of ycbench resume
-    folder: Path | str,
-    trusted: Trusted,
-    *,
-    workers: int | None = None,
-    concurrency: int | None = None,
-    progress: Progress | None = None,
-    measure: bool = False,
-) -> Evaluation:
-    """Play what is missing of the evaluation in a folder, with the players that suite.json names.
-
-    Code, servers and keys that suite.json names must be trusted, or else it is a PolicyError. An evaluation of another
-    version is a RunError. The options are those of ``play_suite``.
-    """
-    there = read_evaluation(folder)
-    if there.version != version():
-        msg = f"{folder}: was begun by ycbench-env {there.version}, this is {version()}; play it anew in another folder"
-        raise RunError(msg)
-    for planned in planned_episodes(there.suite, there.players, version()):
-        require_trust(planned.identity, trusted, folder)
-    return _play(
-        there.suite,
-        Path(folder),
-        there.players,
-        chosen=[policy.label for policy in there.suite.policies],
-        workers=workers,
-        concurrency=concurrency,
-        headers=trusted.headers,
-        progress=progress or _Warning(),
-        measure=measure,
-        overrides=there.overrides,
-    )
-
-
-def resume_runs(
-    runs: Sequence[Run],
-    trusted: Trusted,
-    *,
-    workers: int | None = None,
-    concurrency: int = 1,
-    progress: Progress | None = None,
-) -> tuple[Episode, ...]:
-    """Resume runs that belong to no suite, and return what became of each, as ``resume_evaluation`` does."""
-    watching = progress or _Warning()
-    given = {_absolute(run.folder): run.folder for run in runs}
-    episodes: dict[Path, Episode] = {}
-    jobs: list[Job] = []
-    for run in runs:
-        identity, folder = run.identity, _absolute(run.folder)
-        key = EpisodeKey(identity.policy, str(identity.config.get("name")), str(identity.seed))
-        episodes[folder] = Episode(key, "finished", None, run)
-        if not run.is_finished or run.lost_turns():
-            require_trust(identity, trusted, run.folder)
-            planned = PlannedEpisode(key, identity, deliberates=identity.policy == LLM)
-            limits = Limits(max_turns=identity.max_turns)
-            jobs.append(Job(planned, folder, limits, trusted.headers, measure=False))
-    watching.begin(len(jobs), len(runs) - len(jobs))
-    with contextlib.closing(play_jobs(jobs, workers, concurrency, watching)) as reports:
-        for report in reports:
-            key, folder = report.job.key, report.job.folder
-            episodes[folder] = episode_of(key, read_run(given[folder]), report.failure)
-            watching.finished(key, episodes[folder])
-    return tuple(episodes.values())
-
-
-def _absolute(folder: Path) -> Path:
-    try:
-        return folder.absolute()
-    except FileNotFoundError as error:
-        msg = f"{folder}: the working directory was removed (getcwd: {error.strerror}); change to one that exists"
-        raise RunError(msg) from error
-
-
-def _play(  # noqa: PLR0913 -- those of play_suite
-    suite: Suite,
-    given: Path,
-    players: Sequence[Player],
-    *,
-    chosen: Sequence[str],
-    workers: int | None,
-    concurrency: int | None,
-    headers: Mapping[str, str],
-    progress: Progress,
-    measure: bool,
-    overrides: Sequence[JsonObject],
-    backend: BackendName = "processes",
-    address: str | None = None,
-) -> Evaluation:
-    """Play under the lock of the folder, write the files, and return what is there then."""
-    folder = _absolute(given)
-    suite = attrs.evolve(suite, concurrency=concurrency or suite.concurrency)
+    chosen, progress = chosen or labels, progress or Progress()
+    if players is None:
+        players = _players(suite, chosen, model, base_url, headers)
+    folder = _absolute(Path(out))
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "evaluation.lock"):
-        before = _before(folder, progress)
-        who = {(player.policy, player.preset): player for player in players}
-        failures: dict[EpisodeKey, str] = {}
-        origin = RunOrigin.here(dt.datetime.now(dt.UTC).isoformat())
-        if before is not None:
-            origin = before.origin if before.version == version() else origin
-            same = {policy.label for policy in before.suite.policies if policy in suite.policies}
-            for player in before.players:  # those of rows that are not asked for now
-                if player.policy in same:
-                    who.setdefault((player.policy, player.preset), player)
-            planned = set(suite.episodes())
-            failures = {each.key: each.reason for each in before.episodes if each.reason and each.key in planned}
-        rows = [(policy.label, preset.label) for policy in suite.policies for preset in suite.presets]
-        known = [who[row] for row in rows if row in who]
-        write_evaluation(folder, suite, known, origin, overrides)
-        write_failures(folder, failures)
+        known, failures = _begin(folder, suite, players, overrides, progress)
         try:
             asked = [each for each in planned_episodes(suite, known, version()) if each.key.policy in chosen]
             left = [
@@ -259,7 +118,7 @@ def _play(  # noqa: PLR0913 -- those of play_suite
                 what = "finished episodes are" if count > 1 else "finished episode is"
                 progress.warn(f"{name}: {count} {what} kept; after changing the class use another --out or label")
             left.sort(key=_rank)  # the sort is stable
-            jobs = [Job(each, folder / each.folder_name, suite.limits, headers, measure) for each in left]
+            jobs = [Job(each, folder / each.folder_name, suite.limits, headers or {}, measure) for each in left]
             progress.begin(len(jobs), len(asked) - len(jobs))
             reports = play_jobs(jobs, workers, suite.concurrency, progress, backend, address)
             with contextlib.closing(reports):
@@ -272,33 +131,141 @@ def _play(  # noqa: PLR0913 -- those of play_suite
                         write_failures(folder, failures)
                     progress.finished(key, episode_of(key, run_of(folder, report.job.planned), reason))
         finally:  # also after Ctrl-C
-            evaluation = read_evaluation(given)
+            evaluation = read_evaluation(out)
             write_results(evaluation)
     return evaluation
 
 
-def _before(folder: Path, progress: Progress) -> Evaluation | None:
-    """Return the evaluation that an earlier command left; None where there is none that can be read."""
-    if not (folder / SUITE_FILE).exists():
-        return None
+def _begin(
+    folder: Path, suite: Suite, players: Sequence[Player], overrides: Sequence[JsonObject], progress: Progress
+) -> tuple[list[Player], dict[EpisodeKey, str]]:
+    """Write suite.json and failures.json, and return who plays, and what failed in an earlier command and why."""
+    who = {(player.policy, player.preset): player for player in players}
+    failures: dict[EpisodeKey, str] = {}
+    origin = RunOrigin.here(dt.datetime.now(dt.UTC).isoformat())
     try:
-        return read_evaluation(folder)
+        before = read_evaluation(folder) if (folder / SUITE_FILE).exists() else None
     except RunMismatchError:  # another version of the program wrote it
         raise
     except RunError as error:
         progress.warn(f"{error}; begun anew")
-        return None
+        before = None
+    if before is not None:
+        origin = before.origin if before.version == version() else origin
+        same = {policy.label for policy in before.suite.policies if policy in suite.policies}
+        for player in before.players:  # those of rows that are not asked for now
+            if player.policy in same:
+                who.setdefault((player.policy, player.preset), player)
+        planned = set(suite.episodes())
+        failures = {each.key: each.reason for each in before.episodes if each.reason and each.key in planned}
+    rows = [(policy.label, preset.label) for policy in suite.policies for preset in suite.presets]
+    known = [who[row] for row in rows if row in who]
+    write_evaluation(folder, suite, known, origin, overrides)
+    write_failures(folder, failures)
+    return known, failures
+
+
+def _players(
+    suite: Suite, chosen: Sequence[str], model: str | None, base_url: str | None, headers: Mapping[str, str] | None
+) -> list[Player]:
+    """Return who plays the rows of a suite; each policy is made once, so that slips are found first."""
+    players: list[Player] = []
+    for policy in suite.policies:
+        if policy.name == LLM:
+            if policy.label in chosen:  # what is not played needs no model and no key
+                players += [model_player(policy, each, model, base_url, headers) for each in suite.presets]
+            continue
+        try:
+            if has_own_code(policy.name, policy.parameters):
+                waits = check_policy_apart(policy.name, policy.parameters, suite.limits)
+            else:
+                waits = waits_for_answers(make_policy(policy.name, **policy.parameters))
+        except (TypeError, ValueError) as error:
+            msg = str(error) if policy.label == policy.name else f"policy {policy.label!r}: {error}"
+            raise PolicyError(msg) from error
+        settings: JsonObject = {"parameters": plain_json(policy.parameters, "parameters")}
+        players += [Player(policy.label, preset.label, settings, None, waits) for preset in suite.presets]
+    return players
+
+
+def resume_evaluation(
+    folder: Path | str,
+    trusted: Trusted,
+    *,
+    workers: int | None = None,
+    concurrency: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Play what is missing of the evaluation in a folder, with the players that suite.json names, as ``play_suite``.
+
+    Code, servers and keys that suite.json names must be trusted, or else it is a PolicyError. An evaluation of another
+    version is a RunError.
+    """
+    there = read_evaluation(folder)
+    if there.version != version():
+        msg = f"{folder}: was begun by ycbench-env {there.version}, this is {version()}; play it anew in another folder"
+        raise RunError(msg)
+    for planned in planned_episodes(there.suite, there.players, version()):
+        require_trust(planned.identity, trusted, folder)
+    return play_suite(
+        there.suite,
+        folder,
+        workers=workers,
+        concurrency=concurrency,
+        headers=trusted.headers,
+        progress=progress,
+        measure=False,
+        overrides=there.overrides,
+        players=there.players,
+    )
+
+
+def resume_runs(
+    runs: Sequence[Run],
+    trusted: Trusted,
+    *,
+    workers: int | None = None,
+    concurrency: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Episode, ...]:
+    """Resume runs that belong to no suite, and return what became of each, as ``resume_evaluation`` does."""
+    progress = progress or Progress()
+    given = {_absolute(run.folder): run.folder for run in runs}
+    episodes: dict[Path, Episode] = {}
+    jobs: list[Job] = []
+    for run in runs:
+        identity, folder = run.identity, _absolute(run.folder)
+        key = EpisodeKey(identity.policy, str(identity.config.get("name")), str(identity.seed))
+        episodes[folder] = Episode(key, "finished", None, run)
+        if not run.is_finished or run.lost_turns():
+            require_trust(identity, trusted, run.folder)
+            planned = PlannedEpisode(key, identity, deliberates=identity.policy == LLM)
+            limits = Limits(max_turns=identity.max_turns)
+            jobs.append(Job(planned, folder, limits, trusted.headers, measure=False))
+    progress.begin(len(jobs), len(runs) - len(jobs))
+    with contextlib.closing(play_jobs(jobs, workers, concurrency, progress)) as reports:
+        for report in reports:
+            key, folder = report.job.key, report.job.folder
+            episodes[folder] = episode_of(key, read_run(given[folder]), report.failure)
+            progress.finished(key, episodes[folder])
+    return tuple(episodes.values())
+
+
+def _absolute(folder: Path) -> Path:
+    try:
+        return folder.absolute()
+    except FileNotFoundError as error:
+        msg = f"{folder}: the working directory was removed (getcwd: {error.strerror}); change to one that exists"
+        raise RunError(msg) from error
 
 
 def _is_done(run: Run | None, *, measure: bool) -> bool:
     """Return whether an episode is played, and measured where that is wanted, and no turn of it is lost."""
     if run is None or not run.is_finished or run.lost_turns():
         return False
-    if not measure:
-        return True
     from ycbench_agents.evaluation.metrics import read_metrics  # noqa: PLC0415 -- not every command needs it
 
-    return read_metrics(run.folder) is not None
+    return not measure or read_metrics(run.folder) is not None
 
 
 def _rank(planned: PlannedEpisode) -> int:

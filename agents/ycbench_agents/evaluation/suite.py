@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -14,7 +15,7 @@ import attrs
 
 from ycbench_agents.files import FileError, read_file, read_toml, structure, to_json, unstructure
 from ycbench_agents.llm.settings import is_address
-from ycbench_agents.runs.run import recorded_config
+from ycbench_agents.runs.run import RunError, plain_json, recorded_config
 from ycbench_env import Config, load_config
 from ycbench_env.errors import whole_number
 from ycbench_env.text import Json, JsonObject, shown
@@ -72,16 +73,6 @@ class EpisodeKey:
         return f"{self.policy}, {self.preset}, seed {self.seed}{again}"
 
 
-def _is_json(policy: SuitePolicy, field: attrs.Attribute[Any], value: object) -> None:
-    try:
-        to_json(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        key = f"policy {shown(policy.label)}: {field.name}"
-        _check(
-            ok=False, key=key, got=value, expected=f"texts, finite numbers, truth values, lists and tables ({error})"
-        )
-
-
 def _is_address(policy: SuitePolicy, field: attrs.Attribute[Any], value: str | None) -> None:
     key = f"policy {shown(policy.label)}: {field.name}"
     ok = value is None or is_address(value)
@@ -94,7 +85,7 @@ class SuitePolicy:
 
     label: str  # its name in tables
     name: str  # name of the policy, or module:Class
-    parameters: JsonObject = attrs.field(factory=dict[str, Json], validator=_is_json)  # of llm: LLMSettings
+    parameters: JsonObject = attrs.field(factory=dict[str, Json])  # JSON values; of llm: LLMSettings
     model: str | None = None  # None where it has none, or the command line names it
     base_url: str | None = attrs.field(default=None, validator=_is_address)
     # Files with prices of models; a suite that was read from suite.json has their names alone.
@@ -221,8 +212,8 @@ class Suite:
 
 
 @attrs.frozen
-class _PolicyTable:
-    """A table ``[[policies]]``."""
+class PolicyTable:
+    """A table ``[[policies]]``, or what options of ``ycbench run`` describe alike."""
 
     name: str
     label: str | None = None
@@ -238,12 +229,13 @@ class _PolicyTable:
         for key in ("model", "base_url", "system_prompt", "prices"):
             value = getattr(self, key)
             _check(self.name == LLM or not value, f"{place}: {key}", value, f"this key only beside name = {LLM!r}")
-        parameters = self.parameters
+            _check(not value or key not in self.parameters, place, key, "it once, not as a parameter too")
+        parameters = cast("JsonObject", plain_json(self.parameters, f"{place}: parameters"))
         if self.system_prompt is not None:
             try:
                 text = read_file(folder / self.system_prompt).decode("utf-8-sig")
             except ValueError as error:
-                msg = f"{place}: system_prompt: got {shown(str(self.system_prompt))}, expected a text file ({error})"
+                msg = f"{place}: system_prompt: got {shown(str(self.system_prompt))}, expected text in UTF-8 ({error})"
                 raise SuiteError(msg) from None
             parameters = {**parameters, "system_prompt": text}
         label = self.name if self.label is None else self.label
@@ -257,7 +249,7 @@ class _SuiteTable:
     """The keys of a suite's file."""
 
     name: str
-    policies: list[_PolicyTable]
+    policies: list[PolicyTable]
     presets: list[str]
     seeds: Any
     description: str = "no description"
@@ -266,16 +258,7 @@ class _SuiteTable:
     concurrency: int = DEFAULT_CONCURRENCY
 
 
-@attrs.frozen
-class _SecretSeeds:
-    """The table ``seeds`` of a held-out suite."""
-
-    variable: str
-
-
-def _load_without_variables(source: str | Path) -> Config:
-    """Return a configuration that environment variables do not change."""
-    return load_config(source, environ={})
+_load_without_variables: Final = functools.partial(load_config, environ={})
 
 
 def load_suite(
@@ -328,7 +311,7 @@ def suite_of(
         policies = tuple(row.policy(folder) for row in table.policies)
         how_often = (table.repeats, table.limits, table.concurrency)
         return Suite(table.name, table.description, policies, tuple(presets), seeds, held_out, *how_often, secret_seeds)
-    except ValueError as error:
+    except (ValueError, RunError) as error:
         msg = f"{place}: {error}"
         raise SuiteError(msg) from None
 
@@ -345,8 +328,9 @@ def _plain(value: object) -> object:
 def _seeds(value: object, environ: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[int, ...], str | None]:
     """Return names of seeds, secret seeds, and the variable that holds those."""
     if isinstance(value, dict):
-        variable = structure(cast("object", value), _SecretSeeds, "seeds").variable
-        _check(_VARIABLE.fullmatch(variable), "seeds.variable", variable, "a NAME_OF_AN_ENVIRONMENT_VARIABLE")
+        variable = str(cast("dict[str, object]", value).get("variable"))
+        is_one = len(cast("dict[str, object]", value)) == 1 and _VARIABLE.fullmatch(variable)
+        _check(is_one, "seeds", value, '{ variable = "NAME_OF_AN_ENVIRONMENT_VARIABLE" }')
         try:
             secret = read_seeds(environ.get(variable, "").replace(",", " ").split())
         except ValueError:  # whose text may show them

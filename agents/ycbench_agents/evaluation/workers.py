@@ -30,11 +30,10 @@ import attrs
 
 from ycbench_agents.base import PolicyStoppedError, without_secrets
 from ycbench_agents.evaluation.factory import build_policy, own_modules, parameters_of, waits_for_answers
-from ycbench_agents.evaluation.progress import Progress
-from ycbench_agents.evaluation.results import PlannedEpisode
+from ycbench_agents.evaluation.results import Episode, PlannedEpisode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
 from ycbench_agents.registry import PolicyError, make_policy
-from ycbench_agents.runs import RunWarning, TurnRecord, play_run
+from ycbench_agents.runs import RunIdentity, RunWarning, TurnRecord, play_run
 from ycbench_env.errors import needs_extra
 from ycbench_env.text import printable
 
@@ -79,6 +78,36 @@ class Job:
     def seconds(self) -> int:
         """Wall-clock time that the episode and its measurement may take."""
         return self.limits.waiting_seconds if self.planned.deliberates else self.limits.seconds
+
+
+class Progress:
+    """Callbacks of ``play_suite``; but for warnings each does nothing here, so a subclass overrides what it wants.
+
+    They are called in the thread that called ``play_suite``. Episodes are forked from this process, so a callback must
+    start no thread.
+    """
+
+    wants_turns = False
+    """Whether ``turn`` is to be called: all turns of policies that wait for answers, else at most ten a second."""
+
+    def begin(self, total: int, done: int) -> None:
+        """So many episodes are to be played now, and so many were finished before."""
+
+    def started(self, key: EpisodeKey, run: RunIdentity) -> None:
+        """An episode has begun, or goes on."""
+
+    def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
+        """A turn was played."""
+
+    def finished(self, key: EpisodeKey, episode: Episode) -> None:
+        """An episode has finished or failed, see ``episode.status``."""
+
+    def warn(self, message: str) -> None:
+        """Warn of something odd; here by a Python warning."""
+        warnings.warn(message, RunWarning, stacklevel=2)
+
+    def tick(self) -> None:
+        """Time has passed; called about five times a second."""
 
 
 @attrs.frozen
