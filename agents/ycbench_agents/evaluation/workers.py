@@ -22,7 +22,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -236,8 +236,8 @@ def _set_memory_limit(mib: int | None) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (wanted, limits[1]))
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent has ended in any way."""
+def _begin(memory_mib: int) -> None:
+    """Let this process end with its parent, in a session of its own, within limits, with its output on stderr."""
     parent = multiprocessing.parent_process()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -245,11 +245,6 @@ def _end_with_parent() -> None:
             os._exit(1)
     elif parent is not None:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-
-
-def _begin(memory_mib: int) -> None:
-    """Make this process one of an episode: in a session of its own, within limits, its output on stderr."""
-    _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setsid"):
         os.setsid()
@@ -331,15 +326,19 @@ class _Process:
             if daemon is not None:
                 config["daemon"] = daemon
 
-    def ending(self) -> str:
-        """Return how the process ended by itself."""
+    def receive(self) -> Any:  # noqa: ANN401 -- whatever it sends
+        """Return what the process has sent; of one that has ended by itself, how, as a failure without warnings."""
+        with contextlib.suppress(EOFError, OSError):
+            return self.connection.recv()
         self._process.join(_END_S)
         code = self._process.exitcode
         if code is None:
-            return "closed its connection"
-        if code >= 0:
-            return f"ended its process with exit code {code}"
-        return f"its process was ended by signal {-code} ({signal.Signals(-code).name})"
+            ending = "closed its connection"
+        elif code >= 0:
+            ending = f"ended its process with exit code {code}"
+        else:
+            ending = f"its process was ended by signal {-code} ({signal.Signals(-code).name})"
+        return f"ProcessEnded: {ending}", ()
 
     def end(self, *, reported: bool = False) -> None:
         """End the process, and its session; one that has reported ends by itself in a moment."""
@@ -385,39 +384,36 @@ def _play_here(
                     progress.started(job.key, job.planned.identity)
             ready = multiprocessing.connection.wait(list(running), _LOOK_S)
             for connection, (job, process, deadline) in list(running.items()):
-                report = _received(connection, job, process, progress) if connection in ready else None
-                if report is None and time.monotonic() > deadline:
+                message: Any = process.receive() if connection in ready else None
+                if isinstance(message, TurnRecord):
+                    progress.turn(job.key, message)
+                    message = None
+                if message is None and time.monotonic() > deadline:
                     limit = "limits.waiting_seconds" if job.planned.deliberates else "limits.seconds"
                     hint = f"see {limit} of the suite, or --timeout of ycbench run"
-                    report = Report(job, f"TimeLimit: took longer than {job.seconds} seconds; {hint}")
-                if report is not None:
+                    message = f"TimeLimit: took longer than {job.seconds} seconds; {hint}", ()
+                if message is not None:
                     del running[connection]
                     process.end(reported=connection in ready)
-                    yield report
+                    yield Report(job, *message)
             progress.tick()
     finally:
         for _, process, _ in running.values():
             process.end()
 
 
-def _received(connection: Any, job: Job, process: _Process, progress: Progress) -> Report | None:  # noqa: ANN401 -- as above
-    """Return the report of a process that has sent something, None where it goes on."""
-    try:
-        message: Any = connection.recv()
-    except (EOFError, OSError):
-        return Report(job, f"ProcessEnded: {process.ending()}")
-    if isinstance(message, TurnRecord):
-        progress.turn(job.key, message)
-        return None
-    return Report(job, *message)
-
-
 # ---------------------------------------------------------------- clusters
 
 
-def _play_alone(job: Job) -> Report:
-    """Play a job on a machine of a cluster, in a new process there."""
-    [report] = _play_here([job], 1, 1, Progress(), "spawn")
+def _play_alone(job: Job, is_cancelled: Callable[[], bool] = lambda: False) -> Report:
+    """Play a job on a machine of a cluster, in a new process there, which ends when the job is cancelled."""
+
+    class Watching(Progress):
+        def tick(self) -> None:
+            if is_cancelled():
+                raise CancelledError
+
+    [report] = _play_here([job], 1, 1, Watching(), "spawn")
     return report
 
 
@@ -452,7 +448,16 @@ def _dask(address: str | None) -> Generator[Callable[[Job], Future[Report]]]:
 
     with Client(address) as client:
         executor = client.get_executor(pure=False, retries=0)
-        yield lambda job: executor.submit(_play_alone, job)
+        yield lambda job: executor.submit(_play_by_dask, job)
+
+
+def _play_by_dask(job: Job) -> Report:
+    """Play a job in a task of Dask, which only looks as if it ended when it is cancelled."""
+    from distributed import get_worker  # noqa: PLC0415 -- of an extra  # pyright: ignore[reportMissingImports]
+
+    worker: Any = get_worker()
+    task = worker.state.tasks[worker.get_current_task()]
+    return _play_alone(job, lambda: task.state != "executing")
 
 
 def _play_on(backend: BackendName, jobs: Sequence[Job], address: str | None, progress: Progress) -> Generator[Report]:
