@@ -84,4 +84,4 @@ def evaluate(  # noqa: PLR0913 -- one argument an option
         options.print_overrides(overrides)
         print_evaluation(evaluation)
     asked = [each for each in evaluation.episodes if not policy or each.key.policy in policy]
-    return report_failures(asked, is_interrupted=interrupted, kept=evaluation)
+    return report_failures(asked, is_interrupted=interrupted)

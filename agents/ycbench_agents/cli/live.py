@@ -68,7 +68,7 @@ class LineProgress(Callbacks):
 
 
 def _outcome(key: EpisodeKey, episode: Episode) -> str:
-    reason = f": {episode.reason}" if episode.reason else ""
+    reason = f": {episode.reason.partition(':')[0]}" if episode.reason else ""  # the end of the command has all of it
     funds = f", {dollars(episode.final_funds_cents)}" if episode.final_funds_cents is not None else ""
     return f"{key}: {episode.status}{reason}{funds}"
 

@@ -15,6 +15,7 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from ycbench_agents.cli.output import UsageError, cell, print_parts, warn
+from ycbench_agents.runs.run import plain_json
 from ycbench_env import Config, ConfigError, ConfigWarning, load_config
 from ycbench_env.config import Origin, config_origins, toml_value
 from ycbench_env.text import JsonObject, shown
@@ -121,7 +122,7 @@ def read_overrides(settings: Iterable[str]) -> Tables:
     return tables
 
 
-def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
+def read_parameters(texts: Iterable[str]) -> JsonObject:
     """Return the policy parameters that the values of ``--param`` describe."""
     parameters: dict[str, object] = {}
     for text in texts:
@@ -134,12 +135,7 @@ def read_parameters(texts: Iterable[str]) -> Mapping[str, object]:
             msg = f"--param: got {name} twice, expected each parameter once"
             raise UsageError(msg)
         parameters[name] = toml_value(written)
-        try:
-            json.dumps(parameters[name], allow_nan=False, default=str)  # TOML knows nan and inf, JSON does not
-        except ValueError:
-            msg = f"--param: got {shown(text)}, expected a finite number; put text in quotes"
-            raise UsageError(msg) from None
-    return parameters
+    return cast("JsonObject", plain_json(parameters, "--param"))  # TOML knows dates and nan, JSON does not
 
 
 def read_headers(texts: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
-import attrs
 from cyclopts import Parameter
 from rich.console import RenderableType
 from rich.text import Text
@@ -21,18 +19,27 @@ from ycbench_agents.cli import options, output
 from ycbench_agents.cli.live import watch
 from ycbench_agents.evaluation import results
 from ycbench_agents.evaluation.evaluate import play_suite, resume_evaluation, resume_runs
-from ycbench_agents.evaluation.factory import Trusted, replaying_policy, require_trust
+from ycbench_agents.evaluation.factory import Trusted, replaying_policy
 from ycbench_agents.evaluation.results import Episode, Evaluation
-from ycbench_agents.evaluation.suite import DEFAULT_CONCURRENCY, LLM, Limits, Suite, SuitePolicy, SuitePreset
-from ycbench_agents.files import read_file, to_json, write_file
+from ycbench_agents.evaluation.suite import (
+    DEFAULT_CONCURRENCY,
+    LLM,
+    Limits,
+    PolicyTable,
+    Suite,
+    SuitePolicy,
+    SuitePreset,
+)
+from ycbench_agents.files import to_json, write_file
 from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Run, RunError, read_run, replay_run
-from ycbench_agents.runs.run import RUN_FILE, plain_json
+from ycbench_agents.runs.run import RUN_FILE
 from ycbench_env import Config
-from ycbench_env.text import JsonObject, dollars, printable
+from ycbench_env.text import dollars, printable
 
 _RUNS: Final = Path("runs")
 _SHOWN: Final = 20  # lines about one matter
+_TASKS: Final = ("tasks_completed", "tasks_failed", "tasks_cancelled")
 _ENDINGS: Final = {"horizon_end": "survived", "bankruptcy": "bankrupt"}
 
 _Policies = Annotated[
@@ -82,19 +89,24 @@ def run(  # noqa: PLR0913 -- one argument an option
     if twice := [name for name in policy if policy.count(name) > 1]:
         msg = f"--policy: got {twice[0]!r} twice, expected each policy once"
         raise output.UsageError(msg)
-    if LLM not in policy and (model or base_url or system_prompt or prices or header):
+    of_llm: dict[str, Any] = {
+        "model": model,
+        "base_url": base_url,
+        "system_prompt": system_prompt,
+        "prices": prices,
+    }
+    if LLM not in policy and (header or any(of_llm.values())):
         msg = "got options of a language model (--model, --base-url ...) and no --policy llm, which they are for"
         raise output.UsageError(msg)
     import_from_here()
     configs = options.load_all(preset, config, settings)
     overrides = options.overrides_in_force([*preset, *config], settings, configs.values())
     parameters = options.read_parameters(param)
-    plain = cast("JsonObject", plain_json(dict(parameters), "--param"))
-    of_llm = _llm_policy(plain, model, base_url, system_prompt, prices) if LLM in policy else None
+    rows = [PolicyTable(name, None, parameters, **(of_llm if name == LLM else {})) for name in policy]
     suite = Suite(
         name="run",
         description="ycbench run",
-        policies=tuple(of_llm if of_llm and name == LLM else SuitePolicy(name, name, plain) for name in policy),
+        policies=tuple(row.policy(Path()) for row in rows),
         presets=tuple(SuitePreset(label, each) for label, each in configs.items()),
         seeds=tuple(map(str, options.read_seeds(seeds))),
         limits=Limits(seconds=timeout, max_turns=max_turns),
@@ -116,33 +128,14 @@ def run(  # noqa: PLR0913 -- one argument an option
         )
         evaluation, interrupted = played(play, folder, live=live, quiet=quiet, turns=not live)
         if as_json:
-            rows = [_episode_json(each, is_kept=kept is not None) for each in evaluation.episodes]
             document = {**results.results_document(evaluation), "overrides": overrides, "interrupted": interrupted}
-            output.print_json({**document, "episodes": rows})
+            for row, episode in zip(cast("Any", document["episodes"]), evaluation.episodes, strict=True):
+                row |= {**_course(episode), "folder": str(episode.run.folder) if kept and episode.run else None}
+            output.print_json(document)
         else:
             options.print_overrides(overrides)
             print_evaluation(evaluation, with_episodes=True, is_kept=kept is not None)
-        return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=evaluation if kept else None)
-
-
-def _llm_policy(
-    parameters: JsonObject,
-    model: str | None,
-    base_url: str | None,
-    system_prompt: Path | None,
-    prices: tuple[Path, ...],
-) -> SuitePolicy:
-    given = {"model": model, "base_url": base_url, "system_prompt": system_prompt}
-    if twice := sorted(name for name, value in given.items() if value is not None and name in parameters):
-        msg = f"--param: got {twice[0]}, for which there is an option of its own, expected one of them"
-        raise output.UsageError(msg)
-    if system_prompt is not None:
-        try:
-            parameters = {**parameters, "system_prompt": read_file(system_prompt).decode("utf-8-sig")}
-        except UnicodeDecodeError:
-            msg = f"--system-prompt {system_prompt}: not UTF-8"
-            raise output.UsageError(msg) from None
-    return SuitePolicy(LLM, LLM, parameters, model, base_url, prices)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, is_kept=kept is not None)
 
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:
@@ -219,20 +212,22 @@ def print_evaluation(evaluation: Evaluation, *, with_episodes: bool = False, is_
     sys.stdout.flush()
 
 
-def _course(run: Run | None) -> dict[str, Any]:
-    """Return tasks by their ends, and the simulated time after the last turn, as far as turns can be read."""
-    tasks = dict.fromkeys(("completed", "failed", "cancelled"), 0)
-    ended_at = None
-    with contextlib.suppress(RunError):
-        for turn in run.turns() if run is not None else ():
-            ended_at = turn.sim_time
+def _course(episode: Episode) -> dict[str, Any]:
+    """Return how many tasks of a finished episode came to which end, and its simulated end; None of another."""
+    course: dict[str, Any] = dict.fromkeys((*_TASKS, "ended_at"))
+    if episode.outcome is None or episode.run is None:
+        return course
+    course |= dict.fromkeys(_TASKS, 0)
+    with contextlib.suppress(RunError):  # as far as turns can be read
+        for turn in episode.run.turns():
+            course["ended_at"] = turn.sim_time
             for event in turn.events:
                 if isinstance(event, dict) and event.get("type") == "task_completed":
-                    tasks["completed" if event.get("success") is True else "failed"] += 1
+                    course["tasks_completed" if event.get("success") is True else "tasks_failed"] += 1
             for result in turn.results:
                 answer = result.get("output") if isinstance(result, dict) else None
-                tasks["cancelled"] += isinstance(answer, dict) and "cancel_penalty_per_domain" in answer
-    return {**tasks, "ended_at": ended_at}
+                course["tasks_cancelled"] += isinstance(answer, dict) and "cancel_penalty_per_domain" in answer
+    return course
 
 
 def _episode_table(evaluation: Evaluation) -> RenderableType:
@@ -241,40 +236,23 @@ def _episode_table(evaluation: Evaluation) -> RenderableType:
     for episode in evaluation.episodes:
         if episode.status == "missing":
             continue
-        key, run, course = episode.key, episode.run, _course(episode.run)
+        key, course = episode.key, _course(episode)
         seed = key.seed if key.repeat == 1 else f"{key.seed} ({key.repeat})"
-        turns = "-" if run is None or run.outcome.turns is None else run.outcome.turns
-        tasks = (course["completed"], course["failed"], course["cancelled"])
+        counts = [course[end] for end in _TASKS] if episode.outcome else "-" * len(_TASKS)
+        turns = episode.outcome.turns if episode.outcome else "-"
         funds, outcome = dollars(episode.final_funds_cents), _outcome(episode, course["ended_at"])
-        table.add_row(*map(output.cell, (key.policy, key.preset, seed, funds, *tasks, outcome, turns)))
+        table.add_row(*map(output.cell, (key.policy, key.preset, seed, funds, *counts, outcome, turns)))
     return table
 
 
 def _outcome(episode: Episode, ended_at: str | None) -> str:
-    if episode.status != "finished" or episode.run is None:
+    if episode.outcome is None:
         return episode.status
-    ending = _ENDINGS.get(episode.run.outcome.terminal_reason or "", "cut off")
+    ending = _ENDINGS.get(episode.outcome.terminal_reason or "", "cut off")
     return ending if ending == "survived" or ended_at is None else f"{ending} on {ended_at[:10]}"
 
 
-def _episode_json(episode: Episode, *, is_kept: bool) -> dict[str, object]:
-    run = episode.run if episode.status == "finished" else None
-    course: Mapping[str, Any] = _course(run) if run else {}
-    return {
-        **attrs.asdict(episode.key),
-        "status": episode.status,
-        "reason": episode.reason,
-        "final_funds_cents": episode.final_funds_cents,
-        "score_cents": episode.score_cents,
-        **{f"tasks_{end}": course.get(end) for end in ("completed", "failed", "cancelled")},
-        "terminal_reason": run.outcome.terminal_reason if run else None,
-        "ended_at": course.get("ended_at"),
-        "turns": run.outcome.turns if run else None,
-        "folder": str(episode.run.folder) if is_kept and episode.run else None,
-    }
-
-
-def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: Evaluation | None) -> int:
+def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, is_kept: bool = True) -> int:
     """Name failed and missing episodes on stderr, and how to go on if they are kept, and return the exit code."""
     sys.stdout.flush()
     failed, missing = ([each for each in episodes if each.status == status] for status in ("failed", "missing"))
@@ -289,8 +267,8 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: 
         groups.setdefault((episode.key.policy, episode.key.preset), []).append(episode.key.seed)
     for (policy, preset), seeds in list(groups.items())[:_SHOWN]:
         output.print_message(f"not finished: {policy}, {preset}: seed {_ranges(list(dict.fromkeys(seeds)))}")
-    if kept is not None and (failed or missing):
-        output.print_message(f"go on with: {_command_to_resume(kept)}")
+    if is_kept and (failed or missing):
+        output.print_message("repeat the command to go on; what is finished is kept")
     for key, run in ((episode.key, episode.run) for episode in episodes):
         total = run.outcome.totals.get("unusable_replies") if run else None
         useless = total.get("sum") if isinstance(total, dict) else None
@@ -299,18 +277,6 @@ def report_failures(episodes: Sequence[Episode], *, is_interrupted: bool, kept: 
             advice = "; a model that calls no tools needs --param mode=text" if is_calling else ""
             output.print_message(f"{key}: {useless} of {turns} replies held nothing that could be run{advice}")
     return output.INTERRUPTED if is_interrupted else output.STOPPED if failed or missing else 0
-
-
-def _command_to_resume(evaluation: Evaluation) -> str:
-    """Return the command that resumes an evaluation; what it must trust decides which."""
-    words = ["ycbench", "resume", str(evaluation.folder)]
-    planned = results.planned_episodes(evaluation.suite, evaluation.players, evaluation.version)
-    for policy in (None, *dict.fromkeys(each.identity.policy for each in planned)):
-        with contextlib.suppress(ValueError):
-            for each in planned:
-                require_trust(each.identity, Trusted(policy), evaluation.folder)
-            return shlex.join([*words, *(["--policy", policy] if policy else [])])
-    return "the same command"  # resume trusts one policy, and servers and headers only if they are named again
 
 
 def _ranges(seeds: Sequence[str]) -> str:
@@ -368,7 +334,7 @@ def resume(  # noqa: PLR0913 -- one argument an option
         play = partial(resume_evaluation, folder, trusted, workers=workers, concurrency=concurrency)
         evaluation, interrupted = played(play, folder, live=live, quiet=quiet, turns=not live)
         print_evaluation(evaluation, with_episodes=True)
-        codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted, kept=evaluation))
+        codes.append(report_failures(evaluation.episodes, is_interrupted=interrupted))
         if interrupted:
             return output.INTERRUPTED
     if runs:
@@ -380,9 +346,9 @@ def resume(  # noqa: PLR0913 -- one argument an option
                 interrupted = True
         for episode in episodes:
             if (run := episode.run) is not None:
-                outcome, funds = _outcome(episode, _course(run)["ended_at"]), dollars(episode.final_funds_cents)
+                outcome, funds = _outcome(episode, _course(episode)["ended_at"]), dollars(episode.final_funds_cents)
                 sys.stdout.write(f"{printable(str(run.folder))}: {outcome} {funds}\n")
-        codes.append(report_failures(episodes, is_interrupted=interrupted, kept=None))
+        codes.append(report_failures(episodes, is_interrupted=interrupted))
     return max(codes)
 
 
@@ -445,4 +411,4 @@ def demo(
         if curves:
             write_file(figure, png_of(plot_funds(curves, "Funds over the year, preset default"), dpi=110))
             sys.stdout.write(f"wrote {document} and {figure}\n")
-        return report_failures(evaluation.episodes, is_interrupted=interrupted, kept=None)
+        return report_failures(evaluation.episodes, is_interrupted=interrupted, is_kept=False)

@@ -98,12 +98,12 @@ def test_an_episode_that_ends_leaves_a_line_above_the_screen(screen: Terminal, m
         progress.begin(2, 0)
         progress.started(KEY, RUN)
         progress.turn(KEY, _turns("sim resume")[0])
-        progress.finished(KEY, _episode("failed", "raised KeyError: [b]"))
+        progress.finished(KEY, _episode("failed", "[b] KeyError: reason"))
         progress.finished(HOSTILE, _episode("finished"))
         progress.warn("odd\u202e")
         progress.tick()
     text = _plain(screen.getvalue())
-    assert "greedy, default, seed 1: failed: raised KeyError: [b]" in text
+    assert re.search(r"greedy, default, seed 1: failed: \[b\] KeyError\s*\n", text)
     assert "mine:[red]Evil\\u202e, default, seed 2, repeat 3: finished, -$16,303.05" in text
     assert "warning: odd\\u202e" in text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +72,21 @@ def test_a_failed_policy_is_named_beside_the_finished_episodes(capsys: pytest.Ca
     assert re.search(r"failed: own:Fine, default, seed 1: RuntimeError: boom \(own\.py:\d+ in act, turn 1\)", err)
 
 
-def test_the_hint_after_a_failure_works(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("own.py").write_text(OWN.replace('return "sim resume"', "raise RuntimeError('boom')"))
-    words = ["run", "--policy", "own:Fine", "--max-turns", "3", "--quiet", "--records", "a b"]
-    assert main(words) == 1
-    hint = capsys.readouterr().err.partition("go on with: ycbench ")[2]
-    Path("own.py").write_text(OWN)
-    assert main([*shlex.split(hint), "--quiet"]) == 0
-    Path("own.py").write_text(
-        OWN.replace('return "sim resume"', "raise RuntimeError('boom')") + "class Other(Fine): pass"
-    )
-    assert main([*words[:3], "own:Other", *words[3:-1], "c"]) == 1
-    assert "go on with: the same command" in capsys.readouterr().err
+def test_a_failed_run_is_resumed_by_the_same_command_or_when_its_code_is_trusted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broken = OWN.replace('return "sim resume"', "raise RuntimeError('boom')")
+    words = ["run", "--policy", "own:Fine", "--max-turns", "3", "--records", "a b"]
+    for again in (words, ["resume", "a b", "--policy", "own:Fine"]):
+        Path("own.py").write_text(broken)
+        assert main([*words, "--no-live"]) == 1
+        err = capsys.readouterr().err
+        assert "1/1 own:Fine, default, seed 1: failed: RuntimeError\n" in err
+        assert err.count("boom") == 1
+        assert "repeat the command to go on" in err
+        Path("own.py").write_text(OWN)
+        assert main([*again, "--quiet"]) == 0
+        shutil.rmtree("a b")
 
 
 def test_json_is_strict_and_names_folders_of_kept_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +188,7 @@ def test_replay_shows_what_differs(capsys: pytest.CaptureFixture[str]) -> None:
         (["export"], "export: got no folder"),
         (["validate", "nosuch"], "nosuch: there is no such folder"),
         (["run", "--policy", "llm"], "got no model"),
-        (["run", "--policy", "llm", "--model", "m", "--param", "model=n"], "an option of its own"),
+        (["run", "--policy", "llm", "--model", "m", "--param", "model=n"], "it once, not as a parameter too"),
         (["run", "--policy", "llm", "--model", "m", "--header", "secret"], "a text without a name and a colon"),
         (["run", "--policy", "llm", "--model", "m", "--system-prompt", "nowhere.md"], "nowhere.md: cannot be read"),
         (["resume"], "got no folder"),
