@@ -6,7 +6,7 @@ import contextlib
 import datetime as dt
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -34,7 +34,6 @@ from ycbench_agents.files import to_json, write_file
 from ycbench_agents.registry import policy_names
 from ycbench_agents.runs import Run, RunError, read_run, replay_run
 from ycbench_agents.runs.run import RUN_FILE
-from ycbench_env import Config
 from ycbench_env.text import dollars, printable
 
 _RUNS: Final = Path("runs")
@@ -113,7 +112,7 @@ def run(  # noqa: PLR0913 -- one argument an option
         concurrency=concurrency,
     )
     if "replay" in policy:
-        _warn_of_other_episodes(parameters, configs, suite.seeds)
+        _warn_of_other_episodes(parameters.get("path"), suite)
     kept = records or (_RUNS if LLM in policy else None)
     with _temporary() if kept is None else contextlib.nullcontext(kept) as place:
         folder = Path(place)
@@ -160,24 +159,18 @@ def import_from_here() -> None:
         sys.path.append(here)
 
 
-def _warn_of_other_episodes(
-    parameters: Mapping[str, object], configs: Mapping[str, Config], seeds: Sequence[str]
-) -> None:
+def _warn_of_other_episodes(path: object, suite: Suite) -> None:
     """Warn where a plan is replayed under a configuration or with a seed that it was not made for."""
     from ycbench_agents.planner import load_plan  # noqa: PLC0415 -- slow to import
 
-    path = parameters.get("path")
-    if not isinstance(path, str):
-        return
     try:
-        plan = load_plan(path)
+        plan = load_plan(str(path))
     except (OSError, ValueError):  # no plan; playing it names the fault
         return
-    other = [label for label, config in configs.items() if config.digest() != plan.config_digest]
-    if other:
-        output.warn(f"{path} is a plan for another configuration than {', '.join(other[:3])}: its funds will differ")
-    if other := [seed for seed in seeds if int(seed) != plan.seed]:
-        output.warn(f"{path} is a plan for seed {plan.seed}, not for {', '.join(other[:3])}: its funds will differ")
+    others = [each.label for each in suite.presets if each.config.digest() != plan.config_digest]
+    others += [f"seed {seed}" for seed in suite.seeds if int(seed) != plan.seed]
+    if others:
+        output.warn(f"{path} is a plan for another episode than {', '.join(others[:3])}: its funds will differ")
 
 
 # ---------------------------------------------------------------- results

@@ -12,8 +12,8 @@ import attrs
 
 from ycbench_agents.evaluation.factory import (
     Trusted,
-    has_own_code,
     model_player,
+    own_modules,
     parameters_of,
     require_trust,
     waits_for_answers,
@@ -113,7 +113,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
                 each for each in asked if each.key in failures or not _is_done(run_of(folder, each), measure=measure)
             ]
             kept = [each.identity for each in asked if each not in left]
-            own = Counter(each.policy for each in kept if has_own_code(each.policy, parameters_of(each)))
+            own = Counter(each.policy for each in kept if own_modules(each.policy, parameters_of(each)))
             for name, count in own.items():
                 what = "finished episodes are" if count > 1 else "finished episode is"
                 progress.warn(f"{name}: {count} {what} kept; after changing the class use another --out or label")
@@ -176,7 +176,7 @@ def _players(
                 players += [model_player(policy, each, model, base_url, headers) for each in suite.presets]
             continue
         try:
-            if has_own_code(policy.name, policy.parameters):
+            if own_modules(policy.name, policy.parameters):
                 waits = check_policy_apart(policy.name, policy.parameters, suite.limits)
             else:
                 waits = waits_for_answers(make_policy(policy.name, **policy.parameters))

@@ -26,11 +26,6 @@ def _inner(name: str, parameters: Mapping[str, object]) -> tuple[str, ...]:
     return (name, *named_policies(parameters)) if name == "mixture" else (name,)
 
 
-def has_own_code(name: str, parameters: Mapping[str, object]) -> bool:
-    """Return whether a policy is a class of one's own, or a mixture with one."""
-    return bool(own_modules(name, parameters))
-
-
 def own_modules(name: str, parameters: Mapping[str, object]) -> set[str]:
     """Return the modules of the classes of one's own that a policy is or plays."""
     return {each.partition(":")[0] for each in _inner(name, parameters) if ":" in each}
