@@ -8,9 +8,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from ycbench_agents.cli import main
+from ycbench_agents.cli.live import LineProgress
+from ycbench_agents.cli.run import print_evaluation, report_failures
+from ycbench_agents.evaluation import read_evaluation
 from ycbench_agents.evaluation.factory import Trusted, require_trust
 from ycbench_agents.registry import PolicyError
 from ycbench_agents.runs import Run, RunIdentity, read_run
@@ -111,6 +115,47 @@ def test_resume_goes_on_with_an_evaluation_or_a_run(capsys: pytest.CaptureFixtur
     assert len((run.folder / "turns.jsonl").read_bytes()) == len(before)
     assert main(["replay", "kept"]) == 0
     assert "4 turns, all as recorded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["kept", "kept/run-*"])
+def test_an_interrupted_resume_is_resumed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    def press_ctrl_c(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    run = recorded("greedy")
+    interrupt(run)
+    folder = str(next(Path().glob(target)))
+    with monkeypatch.context() as patch:
+        patch.setattr(LineProgress, "begin", press_ctrl_c)
+        assert main(["resume", folder, "--quiet"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert main(["resume", folder, "--quiet"]) == 0
+    assert read_run(run.folder).is_finished
+
+
+def test_models_cost_and_useless_replies_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded("idle")
+    evaluation = read_evaluation("kept")
+    [episode] = evaluation.episodes
+    assert episode.run is not None
+    sums = {"prompt_tokens": 1_000, "completion_tokens": 234, "cost_usd": 0.5, "unusable_replies": 3}
+    totals: JsonObject = {name: {"sum": value, "unknown_turns": 1} for name, value in sums.items()}
+    run = attrs.evolve(
+        episode.run,
+        outcome=attrs.evolve(episode.run.outcome, totals=totals),
+        identity=attrs.evolve(episode.run.identity, settings={"mode": "tools"}),
+    )
+    evaluation = attrs.evolve(evaluation, episodes=(attrs.evolve(episode, run=run),))
+    print_evaluation(evaluation)
+    assert report_failures(evaluation.episodes, is_interrupted=False) == 0
+    out, err = capsys.readouterr()
+    assert "language models: 4 turns, at least 1,234 tokens, at least $0.50" in out
+    assert "3 of 4 replies held nothing that could be run; a model that calls no tools needs --param mode=text" in err
+    failed = attrs.evolve(episode, status="failed", reason="boom")
+    assert report_failures([failed] * 22, is_interrupted=False) == 1
+    assert "failed: 2 more" in capsys.readouterr().err
 
 
 def test_the_same_command_goes_on_to_equal_results() -> None:

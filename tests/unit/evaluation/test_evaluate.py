@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from ycbench_agents.evaluation.evaluate import resume_evaluation
 from ycbench_agents.evaluation.factory import Trusted
 from ycbench_agents.evaluation.results import Episode, planned_episodes
 from ycbench_agents.evaluation.suite import EpisodeKey
-from ycbench_agents.evaluation.workers import BackendName, Job, WorkersError, play_job
+from ycbench_agents.evaluation.workers import BackendName, Job, Report, WorkersError, play_job
 from ycbench_agents.files import FileError
 from ycbench_agents.registry import PolicyError
 from ycbench_agents.runs import RunBusyError, RunError, RunIdentity, RunWarning, TurnRecord
@@ -553,6 +554,34 @@ def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tm
     assert report.failure is None
     assert [turn.turn for turn in turns] == [1, 2, 3, 4, 5, 6]
     assert (tmp_path / planned.folder_name / "metrics.json").exists()
+
+
+def test_a_cluster_plays_until_it_fails(small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def on(play: Callable[[Job], Report]) -> Callable[..., Any]:
+        @contextlib.contextmanager
+        def cluster(_address: str | None) -> Iterator[Callable[[Job], Future[Report]]]:
+            with ThreadPoolExecutor(1) as pool:
+                yield lambda job: pool.submit(play, job)
+
+        return cluster
+
+    def break_down(_job: Job) -> Report:
+        raise OSError(errno.ECONNRESET, "gone")
+
+    suite, seen = {**small, "policies": [{"name": "idle"}], "seeds": [1]}, Seen()
+    monkeypatch.setattr(workers_module, "_dask", on(break_down))
+    with pytest.raises(WorkersError, match=r"the cluster failed \(ConnectionResetError: .*gone"):
+        play_suite(suite, tmp_path / "e", backend="dask")
+    monkeypatch.setattr(workers_module, "_dask", on(workers_module._play_alone))
+    evaluation = play_suite(suite, tmp_path / "e", backend="dask", progress=seen)
+    assert evaluation.episodes[0].status == "finished"
+    assert list(seen.runs) == [evaluation.episodes[0].key]
+
+
+def test_a_job_of_a_cluster_ends_when_it_is_cancelled(played: Evaluation, tmp_path: Path) -> None:
+    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
+    with pytest.raises(CancelledError):
+        workers_module._play_alone(Job(planned, tmp_path / "run", played.suite.limits), lambda: True)
 
 
 @pytest.mark.parametrize("backend", ["ray", "dask"])
