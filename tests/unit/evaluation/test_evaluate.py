@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -559,7 +559,7 @@ def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tm
 def test_a_cluster_plays_until_it_fails(small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def on(play: Callable[[Job], Report]) -> Callable[..., Any]:
         @contextlib.contextmanager
-        def cluster(_address: str | None) -> Iterator[Callable[[Job], Future[Report]]]:
+        def cluster(_address: str | None) -> Generator[Callable[[Job], Future[Report]]]:
             with ThreadPoolExecutor(1) as pool:
                 yield lambda job: pool.submit(play, job)
 
