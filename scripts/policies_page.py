@@ -122,7 +122,7 @@ def _honest(preset: str) -> Scores:
     accepts = MOST_ACCEPTS_A_SLOT * config.world.num_market_tasks
     bounds = {"completes_all_bound": {"most_unfinished": 0}, "accepts_bound": {"most_accepts": accepts}}
     return {
-        "planner": [replay_plan(config, honest_plan_path(preset, seed)) for seed in SEEDS],
+        "planner": [replay_plan(config, load_plan(honest_plan_path(preset, seed))) for seed in SEEDS],
         **{
             name: [upper_bound(config, seed, **limit, foresight=market).cents for seed, market in markets.items()]
             for name, limit in bounds.items()

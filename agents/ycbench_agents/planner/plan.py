@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from ycbench_agents.files import write_file
-from ycbench_agents.scripted.replay import read_text, read_turns, write_turns
+from ycbench_agents.scripted.replay import read_text, read_turns
 from ycbench_env import Config, YCBenchEnv
 
 _TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
@@ -34,19 +34,12 @@ class Plan:
     interrupted: bool = False  # whether Ctrl-C ended the search for it
 
 
-def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
+def replay_plan(config: Config, plan: Plan) -> int:
     """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
 
-    Args:
-        config: The configuration that it was made for.
-        plan: The plan, or a file that ``save_plan`` wrote.
-
     Raises:
-        FileNotFoundError: There is no such file.
-        PlanError: It is no plan, the configuration is another one, or the funds are; the message shows both.
+        PlanError: The configuration is another than it was made for, or the funds are; the message shows both.
     """
-    if not isinstance(plan, Plan):
-        plan = load_plan(plan)
     if config.digest() != plan.config_digest:
         msg = f"plan: got configuration {config.digest()[:12]}, expected {plan.config_digest[:12]} ({plan.preset})"
         raise PlanError(msg)
@@ -62,14 +55,15 @@ def replay_plan(config: Config, plan: Plan | str | os.PathLike[str]) -> int:
 
 
 def save_plan(path: str | os.PathLike[str], plan: Plan) -> None:
-    """Write a plan as ``files.write_file`` does, packed where the name ends in ``.gz``; ``replay`` reads either.
+    """Write a plan as a file of turns, which ``replay`` reads, packed where its name ends in ``.gz``.
 
     Raises:
         FileError: It cannot be written.
     """
     values = (" ".join(plan.preset.split()), plan.config_digest, plan.seed, plan.final_funds_cents, plan.interrupted)
-    comments = [_TITLE, *[f"{name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
-    data = write_turns(plan.turns, comments).encode("utf-8")
+    head = [_TITLE, *[f"{name}: {value}" for name, value in zip(_FACTS, values, strict=True)]]
+    lines = [*[f"# {line}" for line in head], "\n---\n".join(plan.turns), ""]
+    data = "\n".join(lines).encode()
     # Without a time in the header, so that equal plans make equal files.
     write_file(os.fspath(path), gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data)
 

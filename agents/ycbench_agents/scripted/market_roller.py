@@ -9,31 +9,24 @@ rolls no more and plays as the expert does, as it also does where rates are hidd
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 
-from ycbench_agents.registry import PolicyError
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.commands import accept
 from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.forecast import units
 from ycbench_env import Observation
-from ycbench_env.errors import whole_number
+
+_KEPT: Final = 6  # offers of each domain
+_REPLACED: Final = 30  # offers between two decisions at most
 
 
 class MarketRollerPolicy:
-    """Accepts offers only to have them replaced, and lets the expert choose from the best.
+    """Accepts offers only to have them replaced, and lets the expert choose from the best."""
 
-    Args:
-        keep: How many offers of each domain are kept.
-        batch: How many are replaced between two decisions at most.
-
-    Raises:
-        PolicyError: One is no whole number from 1 to 100, or to 200.
-    """
-
-    def __init__(self, keep: int = 6, batch: int = 30) -> None:
-        self._keep = whole_number("keep", keep, 1, 100, PolicyError)
-        self._batch = whole_number("batch", batch, 1, 200, PolicyError)
+    def __init__(self) -> None:
         self._expert = ExpertPolicy()
         self.reset(0)
 
@@ -55,9 +48,9 @@ class MarketRollerPolicy:
         best = {
             offer.task_id
             for domain in situation.prestige
-            for offer in [offer for offer in ranked if offer.work[0][0] == domain][: self._keep]
+            for offer in [offer for offer in ranked if offer.work[0][0] == domain][:_KEPT]
         }
         poor = [offer.task_id for offer in offers if offer.task_id not in best]
         chosen = tuple(offer for offer in situation.offers if offer.task_id not in poor)
-        refresh = [accept(task_id) for task_id in poor[-self._batch :]]
+        refresh = [accept(task_id) for task_id in poor[-_REPLACED:]]
         return self._expert.decide(attrs.evolve(situation, offers=chosen), refresh)

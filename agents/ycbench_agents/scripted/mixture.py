@@ -1,8 +1,7 @@
 """Mixture: one policy plays, and now and then a turn is another's; for data that knows more than one way to play.
 
-In each turn the other policy is asked with probability ``epsilon``, else the first one. Only the one whose turn it is
-is asked: nobody types, pays for or keeps account of a turn that is not played. So each of the two must cope with turns
-that it did not choose; that is the contract of every policy, and ``ycbench_agents.testing.check_policy`` checks it.
+Only the policy whose turn it is is asked, so each of the two must cope with turns that it did not choose; that is the
+contract of every policy, and ``ycbench_agents.testing.check_policy`` checks it.
 
 Which policy a turn is from depends on the seed and the number of the turn alone, and a turn that is the other's at some
 ``epsilon`` is so at every greater one. A record names the policy of each turn (``played_by``).
@@ -28,8 +27,8 @@ class MixturePolicy:
     """Plays one policy, and another with a given probability each turn.
 
     Args:
-        policy: Who plays: a name, ``module:Class``, or a policy.
-        other: Who plays now and then.
+        policy: Who plays: a name, ``module:Class``, or a policy; no mixture.
+        other: Who plays now and then, likewise.
         epsilon: Probability that a turn is the other's, 0 to 1.
         policy_parameters: Parameters of ``policy``, where that is a name.
         other_parameters: Parameters of ``other``, where that is a name.
@@ -51,24 +50,16 @@ class MixturePolicy:
             _FIRST: _made(_FIRST, policy, policy_parameters),
             _OTHER: _made(_OTHER, other, other_parameters),
         }
-        # A mixture within a mixture is reset with the same seed; its draws must be others, or they would rise and fall
-        # together with those of the outer one.
-        self.depth: int = 1 + max(
-            [each.depth for each in self._policies.values() if isinstance(each, MixturePolicy)], default=0
-        )
         self.reset(0)
 
     @property
     def waits(self) -> bool:
         """Whether one of the two waits for answers; a mixture of others deliberates in form only."""
-        return any(
-            each.waits if isinstance(each, MixturePolicy) else isinstance(each, DeliberatingPolicy)
-            for each in self._policies.values()
-        )
+        return any(isinstance(each, DeliberatingPolicy) for each in self._policies.values())
 
     def reset(self, seed: int) -> None:
         """Reset both policies with the seed, and seed the draws between them."""
-        self._rng = random.Random(f"mixture policy {self.depth} {seed}")  # noqa: S311 -- a simulation, not a secret
+        self._rng = random.Random(f"mixture policy 1 {seed}")  # noqa: S311 -- a simulation, not a secret
         for policy in self._policies.values():
             policy.reset(seed)
 
@@ -93,10 +84,7 @@ class MixturePolicy:
         except BaseException:
             self._rng.setstate(before)  # so that the next attempt asks the same policy
             raise
-        # Where that policy is a mixture, too, whose turn it was is a path.
-        inner = decision.trace.get(_PLAYED_BY)
-        path = name if inner is None else f"{name}/{inner}"
-        return Decision(decision.turn, {**decision.trace, _PLAYED_BY: path}, decision.transport)
+        return Decision(decision.turn, {**decision.trace, _PLAYED_BY: name}, decision.transport)
 
     def recall(self, observation: Observation, trace: JsonObject) -> Turn:
         """Return the turn that a recorded decision led to.
@@ -104,16 +92,14 @@ class MixturePolicy:
         Raises:
             ValueError: The record says that it was another policy's turn.
         """
-        name = self._draw()
-        recorded, _, path = str(trace.get(_PLAYED_BY)).partition("/")
+        name, recorded = self._draw(), trace.get(_PLAYED_BY)
         if recorded != name:
-            msg = f"{_PLAYED_BY}: got {recorded!r} from the record, expected {name!r}; was epsilon another?"
+            msg = f"{_PLAYED_BY}: got {shown(recorded)} from the record, expected {name!r}; was epsilon another?"
             raise ValueError(msg)
         policy = self._policies[name]
         if not isinstance(policy, DeliberatingPolicy):
             return policy.act(observation)
-        inner = {key: value for key, value in trace.items() if key != _PLAYED_BY}
-        return policy.recall(observation, {**inner, _PLAYED_BY: path} if path else inner)
+        return policy.recall(observation, {key: value for key, value in trace.items() if key != _PLAYED_BY})
 
     def _draw(self) -> str:
         """Return whose the next turn is."""
@@ -121,19 +107,9 @@ class MixturePolicy:
 
 
 def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
-    """Return all policies that a mixture's parameters name, those of mixtures within it included.
-
-    A record is data and may come from anybody: whoever makes a mixture again from one looks here first at whose code
-    would be run.
-    """
-    names: list[str] = []
-    tables = [parameters]
-    for table in tables:  # grows while it is walked, so that no depth is too deep
-        for key in (_FIRST, _OTHER):
-            name, inner = table.get(key), table.get(f"{key}_parameters")
-            names += [name] if isinstance(name, str) else []
-            tables += [cast("Mapping[str, object]", inner)] if isinstance(inner, Mapping) else []
-    return tuple(names)
+    """Return the policies that a mixture's parameters name: a record may come from anybody, and making one runs it."""
+    names = [parameters.get(_FIRST), parameters.get(_OTHER)]
+    return tuple([name for name in names if isinstance(name, str)])
 
 
 def _made(name: str, policy: object, parameters: object) -> Policy:
@@ -141,16 +117,16 @@ def _made(name: str, policy: object, parameters: object) -> Policy:
     if parameters is not None and not isinstance(parameters, Mapping):
         msg = f"{name}_parameters: got {shown(parameters)}, expected a table of parameters, like {{epsilon = 0.2}}"
         raise PolicyError(msg)
+    if policy == "mixture" or isinstance(policy, MixturePolicy):  # before the policies that it names are made
+        msg = f"{name}: got a mixture, expected a policy that is none"
+        raise PolicyError(msg)
     if isinstance(policy, str):
         try:
             return make_policy(policy, **cast("Mapping[str, object]", parameters or {}))
         except ValueError as error:
             msg = f"{name}: {error}"
             raise PolicyError(msg) from error
-    if not isinstance(policy, Policy) or isinstance(policy, type):
-        msg = f"{name}: got {shown(policy)}, expected a policy's name, module:Class, or a policy with reset and act"
-        raise PolicyError(msg)
-    if parameters:
-        msg = f"{name}_parameters: got {shown(parameters)} for a policy that is made already; give them to its class"
+    if parameters or not isinstance(policy, Policy) or isinstance(policy, type):
+        msg = f"{name}: got {shown(policy)}, expected a policy, or a name or module:Class with {name}_parameters"
         raise PolicyError(msg)
     return policy

@@ -60,14 +60,27 @@ class Deliberates(Steady):
         return self.act(observation)
 
 
+class Stops(Steady):
+    """Plays two turns."""
+
+    def reset(self, seed: int) -> None:
+        self.turns = ["sim resume\ntask list", "task list"]
+
+    def act(self, observation: Any) -> Any:
+        if not self.turns:
+            msg = "all turns are played"
+            raise PolicyStoppedError(msg)
+        return self.turns.pop(0)
+
+
 PASSING: Final[dict[str, Callable[[], Any]]] = {
     "steady": Steady,
     "random": RandomPolicy,
     "replay": lambda: ReplayPolicy(turns=["task list", ["market browse", "task accept --task-id Task-8"], ""]),
-    "replay, then stop": lambda: ReplayPolicy(turns=["task list"], then="stop"),
+    "stops": Stops,
     "deliberating": Deliberates,
     "mixture": lambda: MixturePolicy("random", ReplayPolicy(turns=["company status"]), 0.5),
-    "mixture of mixtures": lambda: MixturePolicy(MixturePolicy("random", Deliberates(), 0.2), "random", 0.3),
+    "mixture that deliberates": lambda: MixturePolicy("random", Deliberates(), 0.2),
 }
 
 
@@ -106,15 +119,11 @@ def test_report_shows_how_episodes_went() -> None:
 
 
 def test_refused_and_stopped_episodes_are_reported() -> None:
-    def make() -> Any:
-        return ReplayPolicy(turns=["sim resume\ntask list", "task list"], then="stop")
-
-    report = check_policy(make, seeds=(1,))
+    report = check_policy(Stops, seeds=(1,))
     (episode,) = report.episodes
     assert (episode.turns, episode.commands, episode.refused) == (2, 3, 1)
     assert report.refused_fraction == 1 / 3
-    assert episode.stopped is not None
-    assert "all 2 turns are played" in episode.stopped
+    assert episode.stopped == "all turns are played"
     assert PolicyReport(()).refused_fraction == 0.0
 
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from typing import Any, Final
 
 import pytest
@@ -17,7 +16,6 @@ from ycbench_env import YCBenchEnv
 
 OBSERVATION: Final[Any] = {"text": "x", "turn": 1}
 REPLAY = "ycbench_agents.scripted.replay:ReplayPolicy"
-MIXTURE = "ycbench_agents.scripted.mixture:MixturePolicy"
 
 
 class Says:
@@ -87,19 +85,16 @@ def test_only_one_is_asked_and_both_are_seeded() -> None:
     assert first.seeds[-1] == other.seeds[-1] == 5
 
 
-def test_nested_mixtures_draw_independently() -> None:
-    inner = mixed(0.5, Says("a"), Says("b"))
-    turns = said(mixed(0.5, inner, Says("c")), 1, 2000)
-    for word, expected in (("a", 500), ("b", 500), ("c", 1000)):
-        assert abs(turns.count(word) - expected) < 120
-    after_a_turn_of_the_inner = [later for turn, later in itertools.pairwise(turns) if turn != "c"]
-    assert abs(after_a_turn_of_the_inner.count("c") / len(after_a_turn_of_the_inner) - 0.5) < 0.1
-
-
 def test_inner_policies_are_made_by_name() -> None:
-    policy = MixturePolicy(REPLAY, MIXTURE, 0.5, {"turns": ["task list"]}, {"policy": "greedy", "epsilon": 0})
+    policy = MixturePolicy(REPLAY, "greedy", 0.5, {"turns": ["task list"]}, {})
     turns = set(rollout(YCBenchEnv(), policy, 1, max_turns=40).actions)
     assert {"task list", "sim resume", "market browse --limit 1"} <= turns
+
+
+@pytest.mark.parametrize("inner", ["mixture", MixturePolicy("greedy", "idle")])
+def test_mixture_of_mixtures_is_refused(inner: Any) -> None:
+    with pytest.raises(PolicyError, match="other: got a mixture"):
+        MixturePolicy("greedy", inner, 0.1, None, {"other": "evil:code"} if inner == "mixture" else None)
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, 1.1, float("nan"), float("inf"), True, "0.1", None])
@@ -112,7 +107,7 @@ def test_bad_epsilon_is_refused(epsilon: Any) -> None:
     ("parameters", "message"),
     [
         ({"policy": "gredy"}, "policy: policy: got 'gredy', expected .*did you mean 'greedy'"),
-        ({"other": 7}, "other: got 7, expected a policy's name, module:Class, or a policy"),
+        ({"other": 7}, "other: got 7, expected a policy, or a name or module:Class"),
         ({"other": RandomPolicy}, "other: got .*class .*, expected"),
         (
             {"other_parameters": {"depth": 1}},
@@ -120,7 +115,7 @@ def test_bad_epsilon_is_refused(epsilon: Any) -> None:
         ),
         ({"other": REPLAY}, "other: replay: got neither path nor turns"),
         ({"policy_parameters": "depth=1"}, "policy_parameters: got 'depth=1', expected a table"),
-        ({"other": RandomPolicy(), "other_parameters": {"a": 1}}, "for a policy that is made already"),
+        ({"other": RandomPolicy(), "other_parameters": {"a": 1}}, "got .*RandomPolicy.*, expected a policy, or a name"),
     ],
 )
 def test_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> None:
@@ -128,16 +123,9 @@ def test_bad_parameter_is_refused(parameters: dict[str, Any], message: str) -> N
         make_policy("mixture", **{"policy": "greedy", **parameters})
 
 
-def test_named_policies_at_any_depth() -> None:
-    inner: dict[str, Any] = {"policy": "greedy", "other": "evil:code", "epsilon": 0.5}
-    assert named_policies({"policy": MIXTURE, "policy_parameters": inner, "other": Says("a")}) == (
-        MIXTURE, "greedy", "evil:code",
-    )  # fmt: skip
-    assert named_policies({}) == ()
-    deep: dict[str, Any] = {"other": "evil:code"}
-    for _ in range(5000):
-        deep = {"policy": "mixture", "policy_parameters": deep}
-    assert named_policies(deep)[-1] == "evil:code"
+def test_policies_that_parameters_name() -> None:
+    assert named_policies({"policy": "greedy", "other": "evil:code", "epsilon": 0.5}) == ("greedy", "evil:code")
+    assert named_policies({"policy": Says("a")}) == ()
 
 
 # ---- deciding and recalling
@@ -148,17 +136,14 @@ def decided(policy: MixturePolicy, observation: Any) -> Decision:
 
 
 def test_trace_names_whose_turn_it_was_and_recalls_it() -> None:
-    def nested() -> MixturePolicy:
-        return MixturePolicy(Says("a"), MixturePolicy(Deliberates("company status"), "random", 0.5), 0.5)
-
-    policy, recalling = nested(), nested()
+    policy, recalling = (MixturePolicy(Deliberates("company status"), "random", 0.5) for _ in range(2))
     policy.reset(1)
     recalling.reset(1)
     observation, _ = YCBenchEnv().reset(seed=1)
     decisions = [decided(policy, observation) for _ in range(30)]
     by = {str(decision.trace["played_by"]): decision.turn for decision in decisions}
-    assert set(by) == {"policy", "other/policy", "other/other"}
-    assert (by["policy"], by["other/policy"]) == ("a", "company status")
+    assert set(by) == {"policy", "other"}
+    assert by["policy"] == "company status"
     assert [recalling.recall(observation, each.trace) for each in decisions] == [each.turn for each in decisions]
 
 
