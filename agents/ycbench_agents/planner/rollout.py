@@ -1,14 +1,14 @@
 """One rollout: a fast rule-based year on the true state, steered by weights.
 
 It sees all: who is an adversary, what every slot will list, how much work trust saves, when tasks end. At every stop
-free employees are put to work, team by team, on the offer that brings most for an hour of the team; the offers that
-stand before it in its slot are passed by, that is accepted and never dispatched (or cancelled at once, where the number
-of open tasks is limited). The state that is carried along lists nothing and holds open tasks only: what was passed by
-or is done changes nothing any more, and short tuples copy fast.
+free employees are put to work, team by team, on the offer that brings most for an hour of the team. Offers that stand
+before it in its slot are passed by: accepted and never dispatched, or cancelled at once where the number of open tasks
+is limited. The state that is carried along lists nothing and holds open tasks only, since short tuples copy fast.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from operator import itemgetter
@@ -31,9 +31,7 @@ from ycbench_agents.planner.foresight import (
 from ycbench_agents.scripted.commands import WAIT, assign, cancel, dispatch
 from ycbench_env import State
 
-_OPEN: Final = ("planned", "active")
 _MARGIN: Final = 1.02  # by which a larger team must do better
-_LONG: Final = 10**9
 _TINY: Final = 1e-6  # share of work left at full trust, where that may be none
 _ROUNDING: Final = 1.01  # work is truncated to whole units
 _CANCEL_REACH: Final = 2
@@ -118,15 +116,6 @@ def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None
 
 
 @attrs.frozen
-class _Choice:
-    """An offer, the slot that it is in, and what it brings an hour of each member of the team, in cents."""
-
-    slot: int
-    card: Card
-    score: float
-
-
-@attrs.frozen
 class _Record:
     """An offer that beats all before it in its slot, and what accepting those takes."""
 
@@ -134,6 +123,16 @@ class _Record:
     value: float
     trust_milli: int
     mask: int
+
+
+@attrs.frozen
+class _Choice:
+    """An offer for a team, and what it brings an hour of each member, in cents."""
+
+    slot: int
+    card: Card
+    team: Sequence[int]
+    score: float
 
 
 @attrs.frozen
@@ -159,11 +158,10 @@ class _Rollout:
         self._idle = mark.idle
         self._game = game
         self._weights = weights
-        self._loop = game.start.config.loop
         self._world = game.start.config.world
         self._limit: int | None = self._world.max_open_tasks
         self._commands: list[str] = []
-        self._cleared: dict[int, int] = {}
+        self._cleared: dict[int, float] = {}  # after how many turns a client's offers were last cleared away
         self._noise = random.Random(seed)  # noqa: S311 -- a search, not a secret
         self._choices = 0
         clients = len(game.start.clients)
@@ -175,12 +173,13 @@ class _Rollout:
         self._most_delta = max([offer.prestige_delta_milli for offer in game.start.market], default=0) / 1000
         # Where passing by means cancelling, few offers are worth the trust that it costs.
         self._reach = weights.reach if self._limit is None else min(weights.reach, _CANCEL_REACH)
-        self._records: dict[tuple[int, bool], list[list[_Record]]] = {}  # in slots that have not moved
+        self._records: dict[tuple[int, int, bool], list[list[_Record]]] = {}  # by slot, its place and whether growing
 
     def run(self) -> None:
         """Play until the episode ends, or until time can no longer be made to pass."""
-        forced = self._loop.auto_advance_after_turns
-        while self.state.terminal_reason is None and not 0 < (self._loop.max_turns or 0) <= len(self.turns):
+        loop = self._game.start.config.loop
+        forced = loop.auto_advance_after_turns
+        while self.state.terminal_reason is None and not 0 < (loop.max_turns or 0) <= len(self.turns):
             began_us = self.state.now_us
             self.marks.append(Mark(self.state, tuple(self._places), self.passed, self._idle))
             self._staff_up()
@@ -194,7 +193,7 @@ class _Rollout:
             if 0 < forced <= self._idle:  # the forced advance (Y-9)
                 self.state = ycbench_env.advance(self.state).state
                 self._idle = 0
-            still_open = tuple([task for task in self.state.tasks if task.status in _OPEN])
+            still_open = tuple([task for task in self.state.tasks if task.status in ("planned", "active")])
             if len(still_open) != len(self.state.tasks):
                 self.state = attrs.evolve(self.state, tasks=still_open, ledger=())
 
@@ -205,6 +204,9 @@ class _Rollout:
             self.state = outcome.state
             self._commands.append(command)
         return outcome.refusal is None
+
+    def _names(self, team: Sequence[int]) -> list[str]:
+        return [self.state.employees[place].name for place in team]
 
     # ---- who works on what
 
@@ -223,7 +225,7 @@ class _Rollout:
                 fitting = [task for task in tasks if len(task.team) < size and rates[task.offer.domains[0]] > 0]
                 if fitting:
                     task = min(fitting, key=lambda task: (home not in task.offer.domains, len(task.team), task.task_id))
-                    self._act(assign(task.task_id, [self.state.employees[place].name]))
+                    self._act(assign(task.task_id, self._names([place])))
         if self._weights.join_hours > 0:
             self._join_to_learn()
 
@@ -258,7 +260,7 @@ class _Rollout:
             able = [p for p, rate in enumerate(rates) if 0 < rate < limit and load[p] <= 1 and p not in task.places]
             able.sort(key=lambda place: (-rates[place] * (cap_e4 - rates[place]), place))  # those who gain most first
             if able:
-                self._act(assign(task.task_id, [self.state.employees[place].name for place in able[:room]]))
+                self._act(assign(task.task_id, self._names(able[:room])))
 
     def _start_one(self, home: int, group: list[int]) -> bool:
         """Start a task with some of a group; return whether there was one."""
@@ -266,22 +268,20 @@ class _Rollout:
         rates = [self.state.employees[place].rates_e4[home] for place in group]
         growing = sum(rates) < weights.grown * self._world.skill_rate_max_e4 * len(group)
         least = min(weights.growing_team if growing else weights.grown_team, len(group))
+        elapsed = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
         while True:
             best: _Choice | None = None
-            team: list[int] = []
             for size in range(least, min(self._world.team_size, len(group)) + 1):
                 choice = self._choose(home, group[:size], growing=growing)
                 if choice is not None and (best is None or choice.score > best.score * _MARGIN):
-                    best, team = choice, group[:size]
+                    best = choice
             if best is None:
                 return False
-            share = (self.state.now_us - calendar.start_us) / (calendar.horizon_us - calendar.start_us)
-            clears = self._limit is not None and self.passed < self._game.most_passes and share >= weights.keep_from
+            clears = self._limit is not None and self.passed < self._game.most_passes and elapsed >= weights.keep_from
             if clears and best.card.value < weights.keep and self._clear_away():
                 continue
-            self._forget(best.slot)
             if self._pass_to(best.slot, best.card.place) and self._accept(best.slot):
-                self._act(assign(best.card.task_id, [self.state.employees[place].name for place in team]))
+                self._act(assign(best.card.task_id, self._names(best.team)))
                 if self._act(dispatch(best.card.task_id)):
                     return True
 
@@ -321,11 +321,6 @@ class _Rollout:
             self.passed += 1
         return True
 
-    def _forget(self, slot: int) -> None:
-        """Forget what was found in a slot, since it moves on."""
-        self._records.pop((slot, False), None)
-        self._records.pop((slot, True), None)
-
     def _clear_away(self) -> bool:
         """Cancel the poor offers of a client, if need be down to no trust, where nothing more can be lost.
 
@@ -334,7 +329,7 @@ class _Rollout:
         """
         now = len(self.turns)
         clients = range(len(self.state.clients))
-        rested = [each for each in clients if now - self._cleared.get(each, -_LONG) >= self._weights.rest]
+        rested = [each for each in clients if now - self._cleared.get(each, -math.inf) >= self._weights.rest]
         poor = {client: self._poor_slots(client) for client in rested}
         client = max(rested, key=lambda client: (len(poor[client]), -client), default=None)
         if client is None or len(poor[client]) < self._weights.few:
@@ -342,11 +337,9 @@ class _Rollout:
         self._cleared[client] = now
         for slot in poor[client]:  # down to no trust first: then what follows costs nothing
             self._pass_to(slot, self._places[slot] + 1)
-            self._forget(slot)
         for slot in self._poor_slots(client):
             if self._may_accept():
                 self._pass_to(slot, self._place_to_clear_to(slot))
-            self._forget(slot)
         return True
 
     def _poor_slots(self, client: int) -> list[int]:
@@ -453,7 +446,7 @@ class _Rollout:
                     if noise:
                         score *= 1 + noise * self._noise.random()
                     if score > best_score:
-                        best, best_score = _Choice(slot, record.card, score / len(members)), score
+                        best, best_score = _Choice(slot, record.card, team, score / len(team)), score
         return best
 
     def _regard(self, place: int) -> _Regard:
@@ -470,13 +463,14 @@ class _Rollout:
 
     def _in_slot(self, slot: int, *, growing: bool) -> list[list[_Record]]:
         """Return the records of a slot from its present offer on, by domain."""
-        if (found := self._records.get((slot, growing))) is not None:
+        first = self._places[slot]
+        if (found := self._records.get((slot, first, growing))) is not None:
             return found
         boost = self._weights.boost / _USUAL_BOOST if growing else 0.0
         records: list[list[_Record]] = [[] for _ in self.state.prestige_milli]
         best = [0.0] * len(records)
         trust = mask = 0
-        for place in range(self._places[slot], self._places[slot] + self._reach + 1):
+        for place in range(first, first + self._reach + 1):
             card = self._game.foresight.card(slot, place)
             if card is None:
                 break
@@ -486,7 +480,7 @@ class _Rollout:
             if value > best[card.home]:
                 best[card.home] = value
                 records[card.home].append(_Record(card, value, trust, mask))
-        self._records[slot, growing] = records
+        self._records[slot, first, growing] = records
         return records
 
     def _opens(self, record: _Record, regard: _Regard) -> bool:

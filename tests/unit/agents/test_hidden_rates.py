@@ -35,14 +35,13 @@ def observe(estimate: RateEstimate, units: float, hours: float, *names: str, day
 
 def test_rate_of_one_alone_is_known_after_one_look() -> None:
     estimate = RateEstimate()
-    assert estimate.belief("A", "research").rate == 4.0  # to be asked before it has met anybody changes nothing
     estimate.meet("A", "junior")
-    assert estimate.belief("A", "research").rate == 2.5
-    assert estimate.belief("A", "research").deviation == 2.0
+    assert estimate.team(("A",), "research").rate == 2.5
+    assert estimate.team(("A",), "research").deviation == 2.0
     observe(estimate, 24.0, 4.0, "A")
-    assert estimate.belief("A", "research").rate == pytest.approx(6.0, abs=0.01)
-    assert estimate.belief("A", "research").deviation < 0.01
-    assert estimate.belief("A", "training").rate == 2.5
+    assert estimate.team(("A",), "research").rate == pytest.approx(6.0, abs=0.01)
+    assert estimate.team(("A",), "research").deviation < 0.01
+    assert estimate.team(("A",), "training").rate == 2.5
 
 
 def test_team_shows_its_sum_shared_by_uncertainty() -> None:
@@ -51,24 +50,24 @@ def test_team_shows_its_sum_shared_by_uncertainty() -> None:
     estimate.meet("A", "junior")
     estimate.meet("B", "mid")
     observe(estimate, 84.0, 4.0, "A", "B")
-    assert estimate.belief("A", "research").rate == pytest.approx(6.5, abs=0.01)
-    assert estimate.belief("B", "research").rate == pytest.approx(14.5, abs=0.01)
-    assert estimate.team(["A", "B"], "research").rate == pytest.approx(21.0, abs=0.01)
-    assert estimate.team(["A", "B"], "research").deviation < 0.05
-    assert estimate.belief("A", "research").deviation == pytest.approx((4 * 9 / 13) ** 0.5, abs=0.01)
+    assert estimate.team(("A",), "research").rate == pytest.approx(6.5, abs=0.01)
+    assert estimate.team(("B",), "research").rate == pytest.approx(14.5, abs=0.01)
+    assert estimate.team(("A", "B"), "research").rate == pytest.approx(21.0, abs=0.01)
+    assert estimate.team(("A", "B"), "research").deviation < 0.05
+    assert estimate.team(("A",), "research").deviation == pytest.approx((4 * 9 / 13) ** 0.5, abs=0.01)
     observe(estimate, 12.0, 4.0, "A", day=1)
-    assert estimate.belief("A", "research").rate == pytest.approx(3.0, abs=0.01)
-    assert estimate.belief("B", "research").rate == pytest.approx(18.0, abs=0.05)
+    assert estimate.team(("A",), "research").rate == pytest.approx(3.0, abs=0.01)
+    assert estimate.team(("B",), "research").rate == pytest.approx(18.0, abs=0.05)
 
 
 def test_success_raises_believed_rates() -> None:
     estimate = RateEstimate()
     observe(estimate, 20.0, 4.0, "A")
     estimate.see(MONDAY + 4 * HOUR, [task("T-1", "completed_success", 0.0, "A", "B")], whole=True)
-    assert estimate.belief("A", "research").rate == pytest.approx(7.5, abs=0.01)
-    assert estimate.belief("B", "research").rate == pytest.approx(6.0)
-    assert estimate.belief("B", "research").deviation == pytest.approx(4.5)
-    assert estimate.belief("B", "training").rate == 4.0
+    assert estimate.team(("A",), "research").rate == pytest.approx(7.5, abs=0.01)
+    assert estimate.team(("B",), "research").rate == pytest.approx(6.0)
+    assert estimate.team(("B",), "research").deviation == pytest.approx(4.5)
+    assert estimate.team(("B",), "training").rate == 4.0
 
 
 def test_hours_until_midnight_count_but_on_the_last_day() -> None:
@@ -87,7 +86,7 @@ def test_progress_shows_which_hours_count(late: bool) -> None:
         counted = counted_hours(since, since + hours * HOUR) if late else min(hours, 10.0)
         observe(estimate, 5.0 * counted, hours, "A", day=2 * day)
     assert estimate.counts_until_midnight is late
-    assert estimate.belief("A", "research").rate == pytest.approx(5.0, abs=0.05)
+    assert estimate.team(("A",), "research").rate == pytest.approx(5.0, abs=0.05)
 
 
 @settings(max_examples=20)
@@ -103,7 +102,7 @@ def test_different_teams_give_the_true_rates(data: st.DataObject) -> None:
         sums = sum(rates[names.index(name)] for name in team)
         observe(estimate, sums * 6.0, 6.0, *team, day=7 * day)
     for name, rate in zip(names, rates, strict=True):
-        assert estimate.belief(name, "research").rate == pytest.approx(rate, rel=0.02, abs=0.05)
+        assert estimate.team((name,), "research").rate == pytest.approx(rate, rel=0.02, abs=0.05)
 
 
 def test_looks_become_rates() -> None:
@@ -116,19 +115,19 @@ def test_looks_become_rates() -> None:
         task("T-3", "active", 94.0, "B"),
     ]
     estimate.see(MONDAY + 4 * HOUR, looks, whole=True)
-    assert estimate.belief("A", "research").rate == pytest.approx(8.0, abs=0.02)
-    assert estimate.belief("B", "research").rate == pytest.approx(3.0, abs=0.02)
+    assert estimate.team(("A",), "research").rate == pytest.approx(8.0, abs=0.02)
+    assert estimate.team(("B",), "research").rate == pytest.approx(3.0, abs=0.02)
     done = [task("T-1", "completed_success", 0.0, "A"), *looks[1:]]
     estimate.see(MONDAY + 4 * HOUR, done, whole=True)
     estimate.see(MONDAY + 4 * HOUR, done, whole=True)  # seen again, it has taught nobody anew
-    assert estimate.belief("A", "research").rate == pytest.approx(12.0, abs=0.03)
+    assert estimate.team(("A",), "research").rate == pytest.approx(12.0, abs=0.03)
 
 
 def test_disturbed_looks_are_ignored() -> None:
     estimate = RateEstimate()
     estimate.see(MONDAY, [], whole=False)
     estimate.see(MONDAY + 4 * HOUR, [task("T-1", "active", 10.0, "A")], whole=False)
-    assert estimate.belief("A", "research").rate == 4.0
+    assert estimate.team(("A",), "research").rate == 4.0
 
 
 # ---- the expert that plays by them
@@ -165,7 +164,7 @@ def test_rates_are_learnt_in_play() -> None:
     policy, _, state = played("classic-hard")
     estimate: RateEstimate = vars(policy)["_blind"].estimate
     errors = sorted(
-        abs(estimate.belief(employee.name, domain).rate / (rate / 10_000) - 1)
+        abs(estimate.team((employee.name,), domain).rate / (rate / 10_000) - 1)
         for employee in state.employees
         for domain, rate in zip(DOMAINS, employee.rates_e4, strict=True)
     )

@@ -1,13 +1,12 @@
 """How the expert plays where rates are hidden: it estimates them from progress, everybody on one task at a time.
 
-``RateEstimate`` turns looks at tasks into beliefs about rates. ``BlindPlay`` decides by them. Where rates are hidden,
-no answer shows that only the best of a team count or learn, so everybody works on the task that brings most for the
-time, and everybody learns by it. Teams that never change would show only sums. So while somebody's rates are uncertain,
-some begin alone on tasks aside, in domains whose prestige is at its lowest, where cancelling costs nothing. At the
-first stop those trials have shown the rates; they are cancelled and their people join the others.
+No answer shows that only the best of a team count or learn, so everybody works on the task that brings most for the
+time. A team that never changes would show only its sum; so while somebody's rates are uncertain, some begin alone on
+tasks aside, in domains whose prestige is at its lowest, where cancelling costs nothing. At the first stop those trials
+have shown the rates; they are cancelled and their people join the others.
 
-Turns are counted, too. Where skills grow without bound, tasks soon take minutes and a year could hold any number of
-them; so a number of turns is shared out over the year, and a task is worth what it brings for the scarcer of both.
+Turns are scarce, too: tasks soon take minutes where skills grow without bound. So a number of turns is shared out over
+the year, and a task is worth what it brings for the scarcer of both.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ _LEAST_RATE: Final = 0.1  # nobody works backwards, whatever the equations say
 _NOISE: Final = 1e-3  # share of the progress: rates are stored with four places, and so is work
 _NOISE_UNITS: Final = 2e-4  # units, beside that share
 _MOST_MEMBERS: Final = 64  # of a team; a larger one shows too little of anybody
-_TOO_SURE: Final = 1e-300  # variances below it are 0
 
 _Rate: TypeAlias = tuple[str, str]  # a domain, and somebody's name
 
@@ -72,11 +70,10 @@ class RateEstimate:
 
     A team's rate in a domain is the sum of its members' rates, each divided among the tasks that they are on. So the
     progress between two looks is a linear equation in the members' rates, and a Kalman filter takes in one equation
-    after another: it begins with what a newcomer may assume of each tier, and follows the known boosts of successes.
-    Teams that differ separate their members; a team that never changes shows only its sum; the deviations show that.
+    after another. It begins with what may be assumed of each tier, and follows the known boosts of successes.
 
-    How much time counts as progress is unknown, too: business hours, or every hour of a working day from its start
-    until midnight. Both are tried side by side; the one that foresaw the progress better so far is believed.
+    Whether business hours count, or every hour of a working day from its start until midnight, is unknown, too. Both
+    are tried side by side, and the one that foresaw the progress better so far is believed.
 
     Everything is plain arithmetic in a fixed order, so that any machine believes the same.
     """
@@ -86,9 +83,10 @@ class RateEstimate:
         self._filters = (_Filter(self._priors), _Filter(self._priors))
         self._before: tuple[dt.datetime, Mapping[str, Inspection]] | None = None  # the last look at active tasks
         self._boosted: set[str] = set()
+        self._teams: dict[tuple[tuple[str, ...], str], Belief] = {}  # asked for many times between two looks
 
     def meet(self, name: str, tier: str) -> None:
-        """Take in the tier of somebody new; it counts until progress shows more."""
+        """Take in the tier of somebody new, before anything is asked about them."""
         self._priors.setdefault(name, _USUAL.get(tier, _UNKNOWN))
 
     def see(self, now: dt.datetime, inspections: Iterable[Inspection], *, whole: bool) -> None:
@@ -97,6 +95,7 @@ class RateEstimate:
         It is whole if it is known that since that look nothing but this policy's last turn happened.
         """
         tasks = {task.task_id: task for task in inspections}
+        self._teams = {}
         if self._before is not None and whole:
             self._learn_progress(*self._before, now, tasks)
         for task_id, task in tasks.items():
@@ -129,14 +128,12 @@ class RateEstimate:
                     for filter_, each in zip(self._filters, hours, strict=True):
                         filter_.observe(shares, earlier[domain] - left, each)
 
-    def belief(self, name: str, domain: str) -> Belief:
-        """Return what is believed of a rate."""
-        return self.team((name,), domain)
-
-    def team(self, names: Sequence[str], domain: str) -> Belief:
-        """Return what is believed of the rate of several together, who work on nothing else."""
-        mean, variance = self._filters[self.counts_until_midnight].sum([(domain, name) for name in names])
-        return Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
+    def team(self, names: tuple[str, ...], domain: str) -> Belief:
+        """Return what is believed of the rate of one or several together, who work on nothing else."""
+        if (names, domain) not in self._teams:
+            mean, variance = self._filters[self.counts_until_midnight].sum([(domain, name) for name in names])
+            self._teams[names, domain] = Belief(max(_LEAST_RATE, mean), math.sqrt(max(0.0, variance)))
+        return self._teams[names, domain]
 
     @property
     def counts_until_midnight(self) -> bool:
@@ -154,29 +151,23 @@ class _Filter:
         self._means: dict[_Rate, float] = {}
         self._covariances: dict[_Rate, dict[_Rate, float]] = {}
 
-    def _usual(self, rate: _Rate) -> tuple[float, float]:
-        """Return mean and variance of a rate of which nothing has been seen."""
-        mean, deviation = self._priors.get(rate[1], _UNKNOWN)
-        return mean, deviation * deviation
-
-    def _add(self, rates: Iterable[_Rate]) -> None:
-        for rate in rates:
-            if rate not in self._means:
-                self._means[rate], variance = self._usual(rate)
-                self._covariances[rate] = {rate: variance}
+    def _row(self, rate: _Rate) -> dict[_Rate, float]:
+        """Return the covariances of a rate with others; one that is new is as its owner's tier has it."""
+        if rate not in self._covariances:
+            self._means[rate], deviation = self._priors.get(rate[1], _UNKNOWN)
+            self._covariances[rate] = {rate: deviation * deviation}
+        return self._covariances[rate]
 
     def sum(self, rates: Sequence[_Rate]) -> tuple[float, float]:
         """Return mean and variance of the sum of several rates."""
-        means = [self._means.get(rate, self._usual(rate)[0]) for rate in rates]
-        rows = [self._covariances.get(rate, {rate: self._usual(rate)[1]}) for rate in rates]
-        return sum(means), sum([row.get(other, 0.0) for row in rows for other in rates])
+        rows = [self._row(rate) for rate in rates]
+        return sum([self._means[rate] for rate in rates]), sum([row.get(other, 0.0) for row in rows for other in rates])
 
     def scale(self, rates: Sequence[_Rate], factor: float) -> None:
         """Multiply rates by a known factor."""
-        self._add(rates)
         for rate in rates:
+            row = self._row(rate)
             self._means[rate] *= factor
-            row = self._covariances[rate]
             for other in row:
                 row[other] *= factor
                 self._covariances[other][rate] = row[other]
@@ -184,12 +175,11 @@ class _Filter:
 
     def observe(self, shares: Mapping[_Rate, float], seen: float, hours: float) -> None:
         """Take in the units that shares of rates brought in some hours."""
-        self._add(shares)
         weights = {rate: share * hours for rate, share in shares.items()}
         noise = _NOISE_UNITS + _NOISE * seen
         gains: dict[_Rate, float] = {}
         for rate, weight in weights.items():
-            for other, covariance in self._covariances[rate].items():
+            for other, covariance in self._row(rate).items():
                 gains[other] = gains.get(other, 0.0) + weight * covariance
         expected, variance = 0.0, noise * noise
         for rate, weight in weights.items():
@@ -201,7 +191,7 @@ class _Filter:
             row = self._covariances[rate]
             for other, other_gain in gains.items():
                 left = row.get(other, 0.0) - gain * other_gain / variance
-                row[other] = max(left, _TOO_SURE) if other == rate else left
+                row[other] = max(left, 0.0) if other == rate else left
         self.surprise += error * error / variance + math.log(variance)
 
 
@@ -262,7 +252,6 @@ class BlindPlay:
         self._lowest: Mapping[str, float] = {}  # prestige at the start
         self._raise = 0.01
         self._payroll = 0
-        self._believed: dict[tuple[tuple[str, ...], str], Belief] = {}  # since the last look
 
     def learn(self, situation: Situation, *, whole: bool) -> None:
         """Take in a look: tiers, progress, and by which part of a team's salaries a success raised them."""
@@ -272,7 +261,6 @@ class BlindPlay:
         for member in situation.staff:
             self.estimate.meet(member.name, member.tier)
         self.estimate.see(situation.now, situation.inspections, whole=whole)
-        self._believed = {}
         done = [task for task in situation.inspections if task.status == "completed_success"]
         if len(done) == 1 and self._payroll:
             salaries = {member.name: member.salary_cents for member in situation.staff}
@@ -295,13 +283,12 @@ class BlindPlay:
             return [*[cancel(task_id, "room") for task_id in situation.planned], *self._choose(situation)]
         # An accepted task is begun if its client is honest and it can be done, and left otherwise.
         self._in_hand = None
-        plan = None
         if units(task.work) > _GROWN * most_units(offer.work):
             self._shunned.add(offer.client)
-        else:
-            self._honest.add(offer.client)
-            allowed = business_hours(situation.now, task.deadline) if task.deadline else 0.0
-            plan = self._best_plan(situation, [attrs.evolve(offer, work=task.work)], _LIKELY, allowed)
+            return self._choose(situation)
+        self._honest.add(offer.client)
+        allowed = business_hours(situation.now, task.deadline) if task.deadline else 0.0
+        plan = self._best_plan(situation, [attrs.evolve(offer, work=task.work)], _LIKELY, allowed)
         return self._choose(situation) if plan is None else self._begin(situation, plan, accepted=True)
 
     def _go_on(self, situation: Situation, seen: Mapping[str, Inspection], active: set[str]) -> list[str]:
@@ -368,14 +355,13 @@ class BlindPlay:
         """Yield tasks that cost nothing to give up with the person who tries each alone."""
         offers = [
             offer
-            for offer in sorted(
-                situation.offers, key=lambda offer: (offer.reward_cents / units(offer.work), offer.task_id)
-            )
+            for offer in situation.offers
             if offer.task_id != plan.offer.task_id
             and self._may_take(offer)
             and offer.client in self._honest
             and all(situation.prestige[domain] <= self._lowest[domain] for domain, _ in offer.work)
         ]
+        offers.sort(key=lambda offer: (offer.reward_cents / units(offer.work), offer.task_id))
         room = min(len(offers) - _LEFT_OVER, len(situation.staff) // 2)
         for member in sorted(situation.staff, key=lambda each: (-self._doubt(each, each.rates), each.name)):
             if room <= 0:
@@ -388,7 +374,7 @@ class BlindPlay:
 
     def _doubt(self, member: Employee, domains: Iterable[str]) -> float:
         """Return how uncertain somebody's rates are, as a sum of the domains in which that matters."""
-        beliefs = [self._team((member.name,), domain) for domain in domains]
+        beliefs = [self.estimate.team((member.name,), domain) for domain in domains]
         return sum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
 
     # ---- reckoning
@@ -398,19 +384,13 @@ class BlindPlay:
         """Hours that count for a business hour at least, about."""
         return 1.15 if self.estimate.counts_until_midnight else 1.0
 
-    def _team(self, team: tuple[str, ...], domain: str) -> Belief:
-        """Return what is believed of a team; asked many times between two looks."""
-        if (team, domain) not in self._believed:
-            self._believed[team, domain] = self.estimate.team(team, domain)
-        return self._believed[team, domain]
-
     def _hours(self, work: Work, team: tuple[str, ...]) -> float:
         """Return the hours that a team should take for work."""
-        return max([TINY, *[each / self._team(team, domain).rate for domain, each in work]])
+        return max([TINY, *[each / self.estimate.team(team, domain).rate for domain, each in work]])
 
     def _is_sure(self, work: Work, team: tuple[str, ...]) -> bool:
         """Return whether nothing is to be learned from how a team gets on."""
-        beliefs = [self._team(team, domain) for domain, _ in work]
+        beliefs = [self.estimate.team(team, domain) for domain, _ in work]
         return all(each.deviation <= _SURE * each.rate for each in beliefs)
 
     def _chance(self, work: Work, team: tuple[str, ...], allowed: float) -> float:
@@ -418,7 +398,7 @@ class BlindPlay:
         hours = max(TINY, allowed * _MARGIN * self._factor)
         chance = 1.0
         for domain, each in work:
-            belief = self._team(team, domain)
+            belief = self.estimate.team(team, domain)
             spare = (belief.rate - each / hours) / max(TINY, belief.deviation)
             chance *= (1.0 + spare / math.sqrt(1.0 + spare * spare)) / 2.0  # near the normal law, and the same anywhere
         return chance
@@ -433,7 +413,7 @@ class BlindPlay:
         everybody = tuple(sorted(member.name for member in situation.staff))
         if not everybody:
             return None
-        left = situation.hours_left
+        believed, left = self.estimate.team, situation.hours_left
         due: list[tuple[Offer, float]] = []  # with the business hours that each may take
         for offer in offers:
             days = max(_LEAST_DAYS, int(max([each for _, each in offer.work]) / _UNITS_A_DAY))
@@ -443,13 +423,7 @@ class BlindPlay:
         # Hours that the turns for a task are worth, and cents that an hour brings otherwise.
         turn = _TURNS_A_TASK * left / max(_TURNS_A_TASK, self._budget - self._turns)
         pays = max([offer.reward_cents / max(self._hours(offer.work, everybody), turn) for offer, _ in due], default=0)
-        highest = max(situation.prestige.values(), default=0.0)
-        # The share of the earnings to come that a level of prestige is worth: by better-paid offers, and by fear, as
-        # whoever has done all offers that are open, and is short of the next level, is stuck for good.
-        best_paid = sorted([offer.reward_cents for offer in situation.offers], reverse=True)[:_BEST]
-        above = sorted([offer.reward_cents for offer in situation.near], reverse=True)[:_BEST]
-        promise = _PRESTIGE * (sum(above) / max(1, sum(best_paid)) - 1.0) if len(best_paid) == len(above) else 0.0
-        lure = min(1.0, max(0.0, promise)) + _FEAR * max(0.0, 1.0 - len(situation.offers) / _SCARCE)
+        lure, highest = _lure(situation), max(situation.prestige.values(), default=0.0)
         best: _Plan | None = None
         for offer, allowed in due:
             # By how much the highest prestige rises, or comes nearer to rising.
@@ -461,7 +435,10 @@ class BlindPlay:
                     continue
                 hours = self._hours(offer.work, team)
                 # By which part the rates of all together grow, on average over all domains.
-                shares = [self._team(team, each).rate / self._team(everybody, each).rate for each, _ in offer.work]
+                rates = [
+                    (self.estimate.team(team, each), self.estimate.team(everybody, each)) for each, _ in offer.work
+                ]
+                shares = [some.rate / every.rate for some, every in rates]
                 growth = offer.skill_boost * sum(shares) / max(1, len(situation.prestige))
                 learnt = _SKILL * growth * (pays * min(_HORIZON, left) * min(1.0, hours / turn))
                 salaries = sum([member.salary_cents for member in situation.staff if member.name in team])
@@ -475,12 +452,24 @@ class BlindPlay:
         """Yield everybody, and the few who do most for their salaries."""
 
         def worth(member: Employee) -> tuple[float, str]:
-            rate = sum([self._team((member.name,), domain).rate for domain, _ in offer.work])
+            rate = sum([self.estimate.team((member.name,), domain).rate for domain, _ in offer.work])
             return -rate / max(1, member.salary_cents), member.name
 
         ordered = sorted(situation.staff, key=worth)
         for size in (*[size for size in _SMALL_TEAMS if size < len(ordered)], len(ordered)):
             yield tuple(sorted(member.name for member in ordered[:size]))
+
+
+def _lure(situation: Situation) -> float:
+    """Return the share of the earnings to come that a level of prestige is worth.
+
+    Better-paid offers promise it, and so does fear: whoever has done all offers that are open, and is short of the
+    next level, is stuck for good.
+    """
+    best_paid = sorted([offer.reward_cents for offer in situation.offers], reverse=True)[:_BEST]
+    above = sorted([offer.reward_cents for offer in situation.near], reverse=True)[:_BEST]
+    promise = _PRESTIGE * (sum(above) / max(1, sum(best_paid)) - 1.0) if len(best_paid) == len(above) else 0.0
+    return min(1.0, max(0.0, promise)) + _FEAR * max(0.0, 1.0 - len(situation.offers) / _SCARCE)
 
 
 def _through(task_id: str, name: str) -> str:
