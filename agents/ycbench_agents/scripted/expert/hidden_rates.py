@@ -435,10 +435,7 @@ class BlindPlay:
                     continue
                 hours = self._hours(offer.work, team)
                 # By which part the rates of all together grow, on average over all domains.
-                rates = [
-                    (self.estimate.team(team, each), self.estimate.team(everybody, each)) for each, _ in offer.work
-                ]
-                shares = [some.rate / every.rate for some, every in rates]
+                shares = [believed(team, each).rate / believed(everybody, each).rate for each, _ in offer.work]
                 growth = offer.skill_boost * sum(shares) / max(1, len(situation.prestige))
                 learnt = _SKILL * growth * (pays * min(_HORIZON, left) * min(1.0, hours / turn))
                 salaries = sum([member.salary_cents for member in situation.staff if member.name in team])

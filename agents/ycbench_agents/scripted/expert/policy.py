@@ -2,15 +2,11 @@
 
 After every step in time it looks at staff, clients, company and market. It accepts one task of each client and inspects
 it before anybody works on it: work that grew shows a client that cheats, at no cost, and for such a client it never
-works. Everybody who is free goes into a small team on the task that is worth most for an hour of their time; what a
-task is worth, also for the rest of the year, and who does it is in ``staffing``.
+works. Everybody who is free goes into a small team on the task that is worth most for an hour of their time.
 
-It knows the public rules of the game and has seen no hidden figure, no seed and no other year. It accepts nothing
-that it does not mean to work on, its one probe of each client aside, and takes nothing for granted that it did: what it
-acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
-
-Where its rules leave everybody idle for long, the world is another than it takes it for; then larger teams are tried,
-and offers accepted whose deadlines show whether they can be done.
+What it acts on is always a look at the world, so that turns played by others, refusals and limits do no lasting harm.
+Where its rules leave everybody idle for long, larger teams are tried, and offers accepted whose deadlines show whether
+they can be done. docs/policies.md says more.
 """
 
 from __future__ import annotations
@@ -25,8 +21,6 @@ from ycbench_agents.scripted.answers import MarketGate, Offer, Work
 from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispatch, inspect
 from ycbench_agents.scripted.expert.hidden_rates import BlindPlay
 from ycbench_agents.scripted.expert.staffing import (
-    MOST_LISTED,
-    TEAM_SIZES,
     Candidate,
     Person,
     Situation,
@@ -49,6 +43,7 @@ from ycbench_agents.scripted.forecast import (
 from ycbench_env import Observation
 from ycbench_env.errors import whole_number
 
+_MOST_LISTED: Final = 400  # tasks of the market; more do not fit into an observation, and the best paid come first
 _FEWEST_LISTED: Final = 50
 _INFLATED: Final = 1.5  # times the listed work; trust only ever reduces it
 _DEADLINE_DAYS: Final = 7  # at least
@@ -100,7 +95,7 @@ class ExpertPolicy:
         self._expected: dict[str, Work] = {}  # what accepted tasks should take
         self._least_days: float = _DEADLINE_DAYS
         self._units_a_day = _DEADLINE_UNITS_A_DAY
-        self._listed = MOST_LISTED
+        self._listed = _MOST_LISTED
         self._limit: int | None = None  # of open tasks, as far as refusals have shown
         self._open_before = 0
         self._idle_looks = 0
@@ -206,14 +201,14 @@ class ExpertPolicy:
             return "\n".join((*commands, self.look()))
         active = {task_id for member in situation.staff for task_id in member.active_tasks}
         self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
-        free = [member.name for member in situation.free]
+        free = [member.name for member in situation.staff if not member.active_tasks]
         commands += [assign(self._joins[name], [name]) for name in free if name in self._joins]
         jobs = staff_jobs(
             list(self._candidates(valuation)),
             list(self._available(situation)),
             valuation,
-            room=self._room(),
-            sizes=self._team_sizes(situation),
+            self._room(),
+            self._team_sizes(situation),
         )
         idle = len(free) == len(situation.staff)
         for job in jobs:
@@ -296,9 +291,10 @@ class ExpertPolicy:
             if offer.client not in self._honest:
                 offers.setdefault(offer.client, []).append(offer)
         everybody = [Person(member) for member in valuation.situation.staff]
-        sizes = self._team_sizes(valuation.situation) if self._idle_looks >= _IDLE_LOOKS else TEAM_SIZES
+        is_idle = self._idle_looks >= _IDLE_LOOKS
+        sizes = self._team_sizes(valuation.situation) if is_idle else range(1, TEAM_SIZE + 1)
         jobs = [
-            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes=sizes)
+            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes)
             for name in sorted(offers)
         ]
         return [job.candidate for job in jobs if job is not None][: self._room()]
@@ -326,7 +322,7 @@ class ExpertPolicy:
             if self._honest.get(offer.client, True)
         ]
         people = [Person(member) for member in situation.staff]
-        job = best_job(candidates, people, valuation, sizes=self._team_sizes(situation))
+        job = best_job(candidates, people, valuation, self._team_sizes(situation))
         return [self._probe(job.candidate)] if job is not None and job.score > 0 else []
 
     def _candidates(self, valuation: Valuation) -> Iterator[Candidate]:

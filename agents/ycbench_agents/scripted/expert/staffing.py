@@ -21,8 +21,6 @@ from ycbench_agents.scripted.forecast import ASSUMED_RATE, LEAST_UNITS, TEAM_SIZ
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
-MOST_LISTED: Final = 400  # tasks of the market; more do not fit into an observation, and the best paid come first
-TEAM_SIZES: Final = range(1, TEAM_SIZE + 1)
 MONTH: Final = 196.0  # business hours
 YEAR: Final = 2349.0  # business hours
 # Public rules of the usual worlds.
@@ -57,11 +55,6 @@ class Situation:
     planned: tuple[str, ...]  # own tasks, if it was asked for them
     hidden: bool  # whether rates are not shown, so that those of the staff are mere assumptions
 
-    @property
-    def free(self) -> tuple[Employee, ...]:
-        """Those of the staff who are on no active task."""
-        return tuple(member for member in self.staff if not member.active_tasks)
-
 
 def read_situation(observation: Observation, gate: MarketGate) -> Situation:
     """Return the situation that the looks of the last turn show, given which tasks can be had."""
@@ -76,23 +69,22 @@ def read_situation(observation: Observation, gate: MarketGate) -> Situation:
             if offer.work and gate.opens(offer, levels) and trust.get(offer.client, 0.0) >= offer.required_trust:
                 yield offer
 
+    staff = [
+        attrs.evolve(
+            member,
+            # Where rates are hidden they are the same for everybody here; beliefs about them are in hidden_rates.
+            rates={domain: member.rates.get(domain, ASSUMED_RATE) for domain in prestige},
+            active_tasks=tuple(task_id for task_id in member.active_tasks if task_id not in ended),
+        )
+        for member in listed
+    ]
     return Situation(
         now=now,
         hours_left=business_hours(now, dt.datetime.fromisoformat(observation["horizon_end"])),
         funds_cents=int(observation["funds_cents"]),
         payroll_cents=int(observation["monthly_payroll_cents"]),
         open_tasks=int(observation["active_tasks"]) + int(observation["planned_tasks"]),
-        staff=tuple(
-            Employee(
-                name=member.name,
-                salary_cents=member.salary_cents,
-                # Where rates are hidden they are the same for everybody here; beliefs about them are in hidden_rates.
-                rates={domain: member.rates.get(domain, ASSUMED_RATE) for domain in prestige},
-                active_tasks=tuple(task_id for task_id in member.active_tasks if task_id not in ended),
-                tier=member.tier,
-            )
-            for member in listed
-        ),
+        staff=tuple(staff),
         trust=trust,
         prestige=prestige,
         offers=tuple(acceptable(prestige)),
@@ -106,40 +98,26 @@ def read_situation(observation: Observation, gate: MarketGate) -> Situation:
 # ---- what tasks are worth
 
 
-def _weight(default: float) -> float:
-    """Return an attribute that is a number of at least 0."""
-    return attrs.field(
-        default=default,
-        validator=lambda _, attribute, value: number_parameter(f"weights.{attribute.name}", value),
-    )
-
-
 @attrs.frozen
 class Weights:
     """How much the expert cares for what a success brings besides its reward; 1 is what a rough reckoning says.
-
-    Args:
-        skill: Higher rates.
-        skill_hours: Business hours that a gain in rates counts at most; later everybody would have had it anyway.
-        trust: Trust of the client, which makes its later tasks smaller.
-        trust_hours: Business hours that a gain in trust counts at most, since trust decays.
-        prestige: Prestige of the domains, which opens better offers.
-        salary: Raises of the team, which are paid for the rest of the year.
-        patience: Keeping well-paid offers for the time when trust has made them small: nobody else takes them.
-        renewal: The new offer that takes the place of an accepted one.
 
     Raises:
         PolicyError: One is no number of at least 0.
     """
 
-    skill: float = _weight(0.25)
-    skill_hours: float = _weight(1000.0)
-    trust: float = _weight(2.0)
-    trust_hours: float = _weight(250.0)
-    prestige: float = _weight(1.0)
-    salary: float = _weight(1.5)
-    patience: float = _weight(0.8)
-    renewal: float = _weight(1.5)
+    skill: float = 0.25  # higher rates
+    skill_hours: float = 1000.0  # business hours that these count at most; later everybody would have had them anyway
+    trust: float = 2.0  # trust of the client, which makes its later tasks smaller
+    trust_hours: float = 250.0  # business hours that this counts at most, since trust decays
+    prestige: float = 1.0  # prestige of the domains, which opens better offers
+    salary: float = 1.5  # raises of the team, which are paid for the rest of the year
+    patience: float = 0.8  # keeping well-paid offers until trust has made them small: nobody else takes them
+    renewal: float = 1.5  # the new offer that takes the place of an accepted one
+
+    def __attrs_post_init__(self) -> None:
+        for field in attrs.fields(Weights):
+            number_parameter(f"weights.{field.name}", getattr(self, field.name))
 
 
 def read_weights(given: Weights | Mapping[str, float] | None) -> Weights:
@@ -156,98 +134,60 @@ def read_weights(given: Weights | Mapping[str, float] | None) -> Weights:
         raise PolicyError(msg) from None
 
 
-@attrs.frozen(slots=False)
 class Valuation:
-    """What tasks are worth at one moment, given the clients that are known not to inflate work."""
+    """What tasks are worth at one moment, given the clients that are known not to inflate work.
 
-    situation: Situation
-    honest: frozenset[str]
-    weights: Weights
+    Attributes:
+        offers: Offers of honest clients.
+        works: By id of an offer: its work if it is accepted now and its client is honest.
+    """
 
-    @cached_property
-    def offers(self) -> tuple[Offer, ...]:
-        """Offers of honest clients."""
-        return tuple(offer for offer in self.situation.offers if offer.client in self.honest)
-
-    @cached_property
-    def works(self) -> dict[str, Work]:
-        """By offer: its work if it is accepted now and its client is honest."""
-        trust = self.situation.trust
-        factors = {client: 1 - _WORK_REDUCTION * min(level / _TRUST_MAX, 1.0) for client, level in trust.items()}
-        return {
+    def __init__(self, situation: Situation, honest: frozenset[str], weights: Weights) -> None:
+        self.situation = situation
+        self.weights = weights
+        self.offers = tuple(offer for offer in situation.offers if offer.client in honest)
+        factors = {client: 1 - _WORK_REDUCTION * _share(level) for client, level in situation.trust.items()}
+        self.works: dict[str, Work] = {
             offer.task_id: tuple(
                 (domain, max(LEAST_UNITS, float(int(each * factors.get(offer.client, 1.0)))))
                 for domain, each in offer.work
             )
-            for offer in self.situation.offers
+            for offer in situation.offers
         }
-
-    @cached_property
-    def _capacity(self) -> float:
-        """Units an hour of the whole staff, everybody at what they do best."""
-        return sum(max(member.rates.values(), default=0.0) for member in self.situation.staff)
-
-    @cached_property
-    def _priced(self) -> list[tuple[float, float]]:
-        """Reward and units, once trust is there, of the honest offers (of all while none is known), best first."""
-        each = [
+        self._solvent = situation.funds_cents >= _THIN_RUNWAY * situation.payroll_cents
+        # Units that the staff can do up to the horizon, an hour and in all, everybody at what they do best.
+        capacity = sum(max(member.rates.values(), default=0.0) for member in situation.staff)
+        # Reward and units, once trust is there, of the honest offers (of all while none is known), best first.
+        priced = [
             (float(offer.reward_cents), min(units(self.works[offer.task_id]), _MATURE_WORK * units(offer.work)))
-            for offer in self.offers or self.situation.offers
+            for offer in self.offers or situation.offers
         ]
-        return sorted(each, key=lambda pair: -pair[0] / pair[1])
-
-    @cached_property
-    def _going_rate(self) -> float:
-        """Cents a unit of the worst offer that is still worth taking up to the horizon.
-
-        So many tasks as the staff can do are taken out of those listed and those that replace them: of the latter as
-        many as are taken.
-        """
-        if not self._priced:
-            return 0.0
-        number = len(self._priced)
-        tasks = self.situation.hours_left * self._capacity / (sum(each for _, each in self._priced) / number)
-        reward, work = self._priced[min(number - 1, int(tasks / (number + tasks) * number))]
-        return reward / work
-
-    @cached_property
-    def _solvent(self) -> bool:
-        return self.situation.funds_cents >= _THIN_RUNWAY * self.situation.payroll_cents
-
-    @cached_property
-    def _trust_price(self) -> float:
-        """What a point of trust with one of the honest clients is worth, in cents."""
-        hours = min(self.situation.hours_left, self.weights.trust_hours)
-        units_of_client = self._capacity * hours / max(1, len(self.honest))
-        return self.weights.trust * _REDUCTION_PER_TRUST * units_of_client * self._going_rate
-
-    @cached_property
-    def _level_values(self) -> dict[str, float]:
-        """What a whole level of prestige is worth by domain: as much as offers crowd at the level that is reached.
-
-        Who stands above all offers gets nothing for more.
-        """
-        year = self._going_rate * self._capacity * self.situation.hours_left / 100
-        required: dict[str, list[int]] = {domain: [] for domain in self.situation.prestige}
+        priced.sort(key=lambda pair: -pair[0] / pair[1])
+        self._going_rate = _going_rate(priced, situation.hours_left * capacity)
+        # What a point of trust with one of the honest clients is worth, in cents.
+        units_of_client = capacity * min(situation.hours_left, weights.trust_hours) / max(1, len(honest))
+        self._trust_price = weights.trust * _REDUCTION_PER_TRUST * units_of_client * self._going_rate
+        # What a whole level of prestige is worth by domain: as much as offers crowd at the level that is reached. Who
+        # stands above all offers gets nothing for more.
+        year = self._going_rate * capacity * situation.hours_left / 100
+        required: dict[str, list[int]] = {domain: [] for domain in situation.prestige}
         for offer in self.offers:
             for domain, _ in offer.work:
                 required[domain].append(offer.required_prestige)
-        return {
+        self._level_values = {
             domain: sum(each >= int(level) for each in required[domain]) / max(1, len(required[domain])) * year
-            for domain, level in self.situation.prestige.items()
+            for domain, level in situation.prestige.items()
         }
-
-    @cached_property
-    def _renewal_value(self) -> float:
-        gains = [max(0.0, reward - self._going_rate * work) for reward, work in self._priced]
+        # What the offer that takes the place of an accepted one is worth, in cents.
+        gains = [max(0.0, reward - self._going_rate * work) for reward, work in priced]
         average = sum(gains) / len(gains) if gains else 0.0
-        return self.weights.renewal * average * min(1.0, self.situation.hours_left / self.weights.trust_hours)
+        self._renewal_value = weights.renewal * average * min(1.0, situation.hours_left / weights.trust_hours)
 
     def of_offer(self, offer: Offer) -> float:
         """Return what an offer is worth whoever does it, in cents."""
         if not self._solvent:
             return float(offer.reward_cents)
-        trust = min(self.situation.trust.get(offer.client, 0.0) / _TRUST_MAX, 1.0)
+        trust = _share(self.situation.trust.get(offer.client, 0.0))
         # What is lost when it is done now, though it would take less work later.
         surplus = max(0.0, offer.reward_cents - self._going_rate * _MATURE_WORK * units(offer.work))
         later = surplus * min(1.0, self.situation.hours_left / YEAR)
@@ -275,6 +215,25 @@ class Valuation:
         """Return a bound on ``of_team``, given the most that the rates of those who learn can sum up to."""
         hours = min(self.situation.hours_left, self.weights.skill_hours)
         return self.weights.skill * rates_below_cap * offer.skill_boost * hours * self._going_rate
+
+
+def _share(trust: float) -> float:
+    """Return trust as a share of the highest."""
+    return min(trust / _TRUST_MAX, 1.0)
+
+
+def _going_rate(priced: Sequence[tuple[float, float]], capacity: float) -> float:
+    """Return the cents a unit of the worst offer, of some by reward and units, that is worth taking up to the horizon.
+
+    So many tasks as the staff can do are taken out of those listed and those that replace them: of the latter as
+    many as are taken.
+    """
+    if not priced:
+        return 0.0
+    number = len(priced)
+    tasks = capacity / (sum(each for _, each in priced) / number)
+    reward, work = priced[min(number - 1, int(tasks / (number + tasks) * number))]
+    return reward / work
 
 
 # ---- teams
@@ -344,9 +303,8 @@ def staff_jobs(
     candidates: Iterable[Candidate],
     people: Iterable[Person],
     valuation: Valuation,
-    *,
-    room: int | None = None,
-    sizes: range = TEAM_SIZES,
+    room: int | None,
+    sizes: range,
 ) -> Iterator[Job]:
     """Yield tasks with teams for those who are free: the best pair, then the best of what is left, and so on.
 
@@ -357,7 +315,7 @@ def staff_jobs(
     while any(each.wait == 0 for each in pool):
         if room == 0:
             left = [candidate for candidate in left if candidate.in_hand]
-        job = best_job(left, pool, valuation, sizes=sizes)
+        job = best_job(left, pool, valuation, sizes)
         if job is None or job.score <= 0:
             return
         yield job
@@ -369,7 +327,7 @@ def staff_jobs(
 
 
 def best_job(
-    candidates: Sequence[Candidate], people: Sequence[Person], valuation: Valuation, *, sizes: range = TEAM_SIZES
+    candidates: Sequence[Candidate], people: Sequence[Person], valuation: Valuation, sizes: range
 ) -> Job | None:
     """Return the task and team of the highest score; None when nobody can do any in time.
 
