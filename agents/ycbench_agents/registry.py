@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -11,7 +10,7 @@ from operator import attrgetter
 from typing import Final, cast
 
 from ycbench_agents.base import Policy
-from ycbench_env.text import nearest, shown
+from ycbench_env.text import nearest
 
 _POLICIES: Final = {
     "accept_all": "ycbench_agents.scripted.canaries:AcceptAllPolicy",
@@ -116,16 +115,3 @@ def _factory(name: str) -> Callable[..., Policy]:
         msg = f"policy {name!r}: got {type(factory).__name__}, expected a class or a function that makes a policy"
         raise PolicyError(msg)
     return cast("Callable[..., Policy]", factory)
-
-
-def number_parameter(name: str, value: object, *, least: float = 0, most: float = math.inf) -> float:
-    """Return a parameter that is a finite number within bounds; parameters come from command lines and files, too.
-
-    Raises:
-        PolicyError: It is no such number; the message shows what was got and expected.
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most or value == math.inf:
-        bounds = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
-        msg = f"{name}: got {shown(value)}, expected a number {bounds}"
-        raise PolicyError(msg)
-    return value

@@ -101,11 +101,7 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     best = search.kept[0][0]
     turns = tuple(["\n".join(turn) for turn in best.turns])
     found = Plan(config.name, config.digest(), seed, turns, best.funds_cents, interrupted)
-    try:
-        replay_plan(config, found)
-    except KeyboardInterrupt:  # nothing is lost by one that comes during the check; another one ends that, too
-        replay_plan(config, found)
-        return attrs.evolve(found, interrupted=True)
+    replay_plan(config, found)
     return found
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from typing import Final
 
-from ycbench_agents.registry import number_parameter
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.commands import WAIT
 from ycbench_agents.scripted.forecast import business_hours, hours_of_work
@@ -28,20 +28,11 @@ from ycbench_agents.scripted.one_at_a_time import (
 )
 from ycbench_env import Observation
 
+_MARGIN: Final = 0.1  # fraction of a task's hours that must be left before its deadline
+
 
 class ConservativePolicy(Baseline):
-    """Starts only what it has inspected and can finish in time.
-
-    Args:
-        margin: Fraction of a task's hours that must be left before its deadline, at least 0.
-
-    Raises:
-        PolicyError: ``margin`` is no such number.
-    """
-
-    def __init__(self, margin: float = 0.1) -> None:
-        self._margin = number_parameter("margin", margin)
-        super().__init__()
+    """Starts only what it has inspected and can finish in time."""
 
     def reset(self, seed: int) -> None:
         """Forget what was found out about clients and deadlines."""
@@ -61,7 +52,7 @@ class ConservativePolicy(Baseline):
                 team = best_team(task.work, staff)
                 hours = hours_of_work(task.remaining, team)
                 now, horizon = (dt.datetime.fromisoformat(observation[key]) for key in ("sim_time", "horizon_end"))
-                if hours * (1 + self._margin) <= business_hours(now, min(task.deadline, horizon)):
+                if hours * (1 + _MARGIN) <= business_hours(now, min(task.deadline, horizon)):
                     return "\n".join(begin(observation, task.task_id, team))
                 self._too_long = min(self._too_long, hours)
         promising = [

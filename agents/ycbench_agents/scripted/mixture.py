@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from ycbench_agents.base import Decision, DeliberatingPolicy, Policy, Turn, checked_turn
-from ycbench_agents.registry import PolicyError, make_policy, number_parameter
+from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_env import Observation
 from ycbench_env.text import JsonObject, shown
 
@@ -45,7 +45,11 @@ class MixturePolicy:
         policy_parameters: Mapping[str, object] | None = None,
         other_parameters: Mapping[str, object] | None = None,
     ) -> None:
-        self._epsilon = number_parameter("epsilon", epsilon, most=1)
+        is_number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- comes from files, too
+        if not is_number or not 0 <= epsilon <= 1:
+            msg = f"epsilon: got {shown(epsilon)}, expected a number from 0 to 1"
+            raise PolicyError(msg)
+        self._epsilon = epsilon
         self._policies = {
             _FIRST: _made(_FIRST, policy, policy_parameters),
             _OTHER: _made(_OTHER, other, other_parameters),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import MarketGate
@@ -56,25 +56,19 @@ class RandomPolicy:
         """Take in what the last turn showed: prestige, the market, and whether this world knows clients."""
         if self._gate.lists_everything is None:
             self._gate.learn(observation)
-        listed: list[dict[str, Any]] | None = None
-        for result in answers.results(observation):
-            # A result that had no room names no command, and one of somebody else may be a refusal.
-            command, output = result.get("command", ""), result.get("output", {})
-            if command.startswith("client ") and not result.get("ok"):
-                self._looks = tuple(look for look in self._looks if not look.startswith("client "))
-            if command.startswith("company status") and "prestige" in output:
-                self._level = max(_NEWCOMER, *output["prestige"].values())
-            if command.startswith("market browse"):
-                listed = output.get("tasks", [])
+        if answers.refused(observation, "client "):
+            self._looks = tuple(look for look in self._looks if not look.startswith("client "))
+        if levels := answers.prestige(observation):
+            self._level = max(_NEWCOMER, *levels.values())
         if observation["sim_time"] != self._seen_time:  # prestige and trust may have moved: look again
             self._seen_time, self._listed = observation["sim_time"], []
-        elif listed is not None:
+        elif any(result.get("command", "").startswith("market browse") for result in answers.results(observation)):
             # Where all tasks are listed, those that ask for more than it has are not drawn.
             self._listed = [
-                task["task_id"]
-                for task in listed
+                offer.task_id
+                for offer in answers.offers(observation)
                 if not self._gate.lists_everything
-                or (task.get("required_prestige", 0) <= self._level and not task.get("required_trust"))
+                or (offer.required_prestige <= self._level and not offer.required_trust)
             ]
         ended = {done.task_id for done in answers.completions(observation)}
         self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]

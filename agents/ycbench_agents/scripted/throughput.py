@@ -6,12 +6,15 @@ they fall for adversarial clients, and ask neither for deadlines nor for trust.
 
 from __future__ import annotations
 
-from ycbench_agents.registry import number_parameter
+from typing import Final
+
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import Offer
 from ycbench_agents.scripted.commands import WAIT
 from ycbench_agents.scripted.one_at_a_time import LOOK, Baseline, best_team, feasible, known_staff, take
 from ycbench_env import Observation
+
+_CLIMBED: Final = 5.0  # prestige at which climbing ends
 
 
 class ThroughputPolicy(Baseline):
@@ -46,21 +49,11 @@ class PrestigePolicy(ThroughputPolicy):
     among those of the domain that stands highest: one domain at 5 opens its best contracts, while four would take
     longer than a year. While that domain offers nothing it takes what pays best. From then on it plays throughput.
     Should prestige fall again, it climbs again.
-
-    Args:
-        until: Prestige at which climbing ends, at least 0.
-
-    Raises:
-        PolicyError: ``until`` is no such number.
     """
-
-    def __init__(self, until: float = 5.0) -> None:
-        self._until = number_parameter("until", until)
-        super().__init__()
 
     def _worth(self, offer: Offer, levels: dict[str, float]) -> float:
         highest = max(levels.values(), default=0.0)
-        if highest >= self._until:
+        if highest >= _CLIMBED:
             return offer.reward_cents
         leads = any(levels.get(domain, 0.0) == highest for domain, _ in offer.work)
         return offer.prestige_delta if leads else 0.0

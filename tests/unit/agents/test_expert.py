@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from ycbench_agents import PolicyError, Trajectory, make_policy, rollout
-from ycbench_agents.scripted.expert import ExpertPolicy, Weights
+from ycbench_agents import Trajectory, make_policy, rollout
+from ycbench_agents.scripted.expert import ExpertPolicy
 from ycbench_agents.scripted.forecast import TEAM_SIZE
 from ycbench_env import Observation, State, YCBenchEnv, load_config
 
@@ -143,26 +143,6 @@ def test_turns_of_others_do_no_lasting_harm(nuisance: str) -> None:
             turn = f"task accept --task-id {listed}\n{nuisance.format(listed)}\ntask dispatch --task-id {listed}"
         observation, _, terminated, *_ = env.step(turn)
     assert int(observation["funds_cents"]) > 100_000_000
-
-
-def test_weights_are_given_by_name() -> None:
-    policies = make_policy("expert", weights={"skill": 0}), ExpertPolicy(Weights(skill=0.0))
-    one, other = (rollout(YCBenchEnv(), policy, 1, max_turns=20).actions for policy in policies)
-    assert one == other
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"skil": 1}, "got {'skil': 1}, expected some of skill, skill_hours, trust"),
-        ({"skill": -1}, "weights.skill: got -1, expected a number of at least 0"),
-        ({"trust": "2"}, "weights.trust: got '2', expected a number"),
-        (3, "got 3, expected some of skill"),
-    ],
-)
-def test_bad_weight_is_refused(weights: object, message: str) -> None:
-    with pytest.raises(PolicyError, match=message):
-        make_policy("expert", weights=weights)
 
 
 def test_expert_looks_before_it_decides() -> None:

@@ -1,6 +1,5 @@
 """The expert: a strong policy that sees only what an agent sees."""
 
 from ycbench_agents.scripted.expert.policy import ExpertPolicy
-from ycbench_agents.scripted.expert.staffing import Weights
 
-__all__ = ["ExpertPolicy", "Weights"]
+__all__ = ["ExpertPolicy"]

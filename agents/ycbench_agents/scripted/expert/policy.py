@@ -12,7 +12,7 @@ they can be done. docs/policies.md says more.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ycbench_agents.registry import PolicyError
@@ -25,10 +25,8 @@ from ycbench_agents.scripted.expert.staffing import (
     Person,
     Situation,
     Valuation,
-    Weights,
     best_job,
     read_situation,
-    read_weights,
     staff_jobs,
 )
 from ycbench_agents.scripted.forecast import (
@@ -63,16 +61,14 @@ class ExpertPolicy:
     """Probes each client once, then works for the honest ones, in small teams, by worth for an hour.
 
     Args:
-        weights: What counts how much, all of it or some by name; None for the usual ones.
         turns_a_year: Turns that it shares out over a year where rates are hidden (see ``hidden_rates``), at least 1: a
             little under the 500 after which the classic presets cut an episode off.
 
     Raises:
-        PolicyError: There is no such weight, or it is no number of at least 0; or there are no turns.
+        PolicyError: It is no such number.
     """
 
-    def __init__(self, weights: Weights | Mapping[str, float] | None = None, turns_a_year: int = 498) -> None:
-        self._weights = read_weights(weights)
+    def __init__(self, turns_a_year: int = 498) -> None:
         self._turns_a_year = whole_number("turns_a_year", turns_a_year, 1, error=PolicyError)
         self.reset(0)
 
@@ -229,7 +225,7 @@ class ExpertPolicy:
 
     def appraise(self, situation: Situation) -> Valuation:
         """Return what offers are worth, given the clients that are known to be honest."""
-        return Valuation(situation, frozenset(name for name, known in self._honest.items() if known), self._weights)
+        return Valuation(situation, frozenset(name for name, known in self._honest.items() if known))
 
     def _doubts(self, situation: Situation) -> tuple[str, ...]:
         """Return the active tasks that need a close look: not begun by this policy, or late."""

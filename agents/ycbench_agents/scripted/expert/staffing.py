@@ -14,12 +14,10 @@ from typing import Final
 
 import attrs
 
-from ycbench_agents.registry import PolicyError, number_parameter
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.answers import Employee, Inspection, MarketGate, Offer, Work
 from ycbench_agents.scripted.forecast import ASSUMED_RATE, LEAST_UNITS, TEAM_SIZE, TINY, business_hours, units
 from ycbench_env import Observation
-from ycbench_env.text import shown
 
 MONTH: Final = 196.0  # business hours
 YEAR: Final = 2349.0  # business hours
@@ -35,6 +33,15 @@ _MATURE_WORK: Final = 0.56  # share of the listed work that is left at the trust
 _THIN_RUNWAY: Final = 2.0  # payrolls in funds, below which only money counts
 _MARGIN: Final = 0.97  # share of the hours that a task may take; rates are shown to two places
 _IN_HAND: Final = 1.3  # factor of an accepted task's score: its deadline runs
+# How much a success counts besides its reward; 1 is what a rough reckoning says. Broad ranges do as well.
+_SKILL: Final = 0.25  # higher rates
+_SKILL_HOURS: Final = 1000.0  # business hours that these count at most; later everybody would have had them anyway
+_TRUST: Final = 2.0  # trust of the client, which makes its later tasks smaller
+_TRUST_HOURS: Final = 250.0  # business hours that this counts at most, since trust decays
+_PRESTIGE: Final = 1.0  # prestige of the domains, which opens better offers
+_SALARY: Final = 1.5  # raises of the team, which are paid for the rest of the year
+_PATIENCE: Final = 0.8  # keeping well-paid offers until trust has made them small: nobody else takes them
+_RENEWAL: Final = 1.5  # the new offer that takes the place of an accepted one
 
 
 @attrs.frozen
@@ -98,42 +105,6 @@ def read_situation(observation: Observation, gate: MarketGate) -> Situation:
 # ---- what tasks are worth
 
 
-@attrs.frozen
-class Weights:
-    """How much the expert cares for what a success brings besides its reward; 1 is what a rough reckoning says.
-
-    Raises:
-        PolicyError: One is no number of at least 0.
-    """
-
-    skill: float = 0.25  # higher rates
-    skill_hours: float = 1000.0  # business hours that these count at most; later everybody would have had them anyway
-    trust: float = 2.0  # trust of the client, which makes its later tasks smaller
-    trust_hours: float = 250.0  # business hours that this counts at most, since trust decays
-    prestige: float = 1.0  # prestige of the domains, which opens better offers
-    salary: float = 1.5  # raises of the team, which are paid for the rest of the year
-    patience: float = 0.8  # keeping well-paid offers until trust has made them small: nobody else takes them
-    renewal: float = 1.5  # the new offer that takes the place of an accepted one
-
-    def __attrs_post_init__(self) -> None:
-        for field in attrs.fields(Weights):
-            number_parameter(f"weights.{field.name}", getattr(self, field.name))
-
-
-def read_weights(given: Weights | Mapping[str, float] | None) -> Weights:
-    """Return weights from some of them by name; the others are the usual ones.
-
-    Raises:
-        PolicyError: There is no such weight, or it is no number of at least 0.
-    """
-    try:
-        return given if isinstance(given, Weights) else Weights(**({} if given is None else given))
-    except TypeError:
-        known = ", ".join(field.name for field in attrs.fields(Weights))
-        msg = f"weights: got {shown(given)}, expected some of {known} with their values, like {{skill = 0.5}}"
-        raise PolicyError(msg) from None
-
-
 class Valuation:
     """What tasks are worth at one moment, given the clients that are known not to inflate work.
 
@@ -142,9 +113,8 @@ class Valuation:
         works: By id of an offer: its work if it is accepted now and its client is honest.
     """
 
-    def __init__(self, situation: Situation, honest: frozenset[str], weights: Weights) -> None:
+    def __init__(self, situation: Situation, honest: frozenset[str]) -> None:
         self.situation = situation
-        self.weights = weights
         self.offers = tuple(offer for offer in situation.offers if offer.client in honest)
         factors = {client: 1 - _WORK_REDUCTION * _share(level) for client, level in situation.trust.items()}
         self.works: dict[str, Work] = {
@@ -165,8 +135,8 @@ class Valuation:
         priced.sort(key=lambda pair: -pair[0] / pair[1])
         self._going_rate = _going_rate(priced, situation.hours_left * capacity)
         # What a point of trust with one of the honest clients is worth, in cents.
-        units_of_client = capacity * min(situation.hours_left, weights.trust_hours) / max(1, len(honest))
-        self._trust_price = weights.trust * _REDUCTION_PER_TRUST * units_of_client * self._going_rate
+        units_of_client = capacity * min(situation.hours_left, _TRUST_HOURS) / max(1, len(honest))
+        self._trust_price = _TRUST * _REDUCTION_PER_TRUST * units_of_client * self._going_rate
         # What a whole level of prestige is worth by domain: as much as offers crowd at the level that is reached. Who
         # stands above all offers gets nothing for more.
         year = self._going_rate * capacity * situation.hours_left / 100
@@ -181,7 +151,7 @@ class Valuation:
         # What the offer that takes the place of an accepted one is worth, in cents.
         gains = [max(0.0, reward - self._going_rate * work) for reward, work in priced]
         average = sum(gains) / len(gains) if gains else 0.0
-        self._renewal_value = weights.renewal * average * min(1.0, situation.hours_left / weights.trust_hours)
+        self._renewal_value = _RENEWAL * average * min(1.0, situation.hours_left / _TRUST_HOURS)
 
     def of_offer(self, offer: Offer) -> float:
         """Return what an offer is worth whoever does it, in cents."""
@@ -194,9 +164,9 @@ class Valuation:
         return (
             offer.reward_cents
             + _TRUST_GAIN * (1 - trust) ** 1.5 * self._trust_price
-            + self.weights.prestige * sum(self._level_values[domain] for domain, _ in offer.work) * offer.prestige_delta
+            + _PRESTIGE * sum(self._level_values[domain] for domain, _ in offer.work) * offer.prestige_delta
             + self._renewal_value
-            - self.weights.patience * later
+            - _PATIENCE * later
         )
 
     def of_team(self, offer: Offer, team: Team, hours: float) -> float:
@@ -208,13 +178,13 @@ class Valuation:
         learnt = 0.0
         for rate in team.learners:
             learnt += min(rate * offer.skill_boost, _RATE_MAX - rate)
-        hours_used = min(left, self.weights.skill_hours)
-        return self.weights.skill * learnt * hours_used * self._going_rate - self.weights.salary * raises
+        hours_used = min(left, _SKILL_HOURS)
+        return _SKILL * learnt * hours_used * self._going_rate - _SALARY * raises
 
     def most_of_team(self, offer: Offer, rates_below_cap: float) -> float:
         """Return a bound on ``of_team``, given the most that the rates of those who learn can sum up to."""
-        hours = min(self.situation.hours_left, self.weights.skill_hours)
-        return self.weights.skill * rates_below_cap * offer.skill_boost * hours * self._going_rate
+        hours = min(self.situation.hours_left, _SKILL_HOURS)
+        return _SKILL * rates_below_cap * offer.skill_boost * hours * self._going_rate
 
 
 def _share(trust: float) -> float:
