@@ -18,7 +18,7 @@ from ycbench_agents.planner import (
     MOST_ACCEPTS_A_SLOT,
     MOST_PASSES,
     Foresight,
-    PlanError,
+    PlannerError,
     Progress,
     load_plan,
     replay_plan,
@@ -135,7 +135,7 @@ def _target(out: Path, name: str, config: Config, seed: int, *, is_alone: bool) 
         if old.seed == seed:
             replay_plan(config, old)
             return path, old.final_funds_cents
-    except PlanError as error:
+    except PlannerError as error:
         wrong = str(error)
     msg = f"--out {out}: {path} is there and stays: {wrong}; name another --out, or move the file away"
     raise output.UsageError(msg)

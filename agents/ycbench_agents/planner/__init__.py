@@ -4,19 +4,18 @@ Both are privileged: they read the state, hidden figures included, and the futur
 measure policies with, and a list of commands that anybody can replay; neither plays from observations.
 """
 
-from ycbench_agents.planner.bound import MOST_ACCEPTS_A_SLOT, Bound, BoundError, upper_bound
-from ycbench_agents.planner.foresight import Foresight
-from ycbench_agents.planner.plan import Plan, PlanError, load_plan, replay_plan, save_plan
+from ycbench_agents.planner.bound import MOST_ACCEPTS_A_SLOT, Bound, upper_bound
+from ycbench_agents.planner.foresight import Foresight, PlannerError
+from ycbench_agents.planner.plan import Plan, load_plan, replay_plan, save_plan
 from ycbench_agents.planner.search import MOST_PASSES, Progress, plan
 
 __all__ = [
     "MOST_ACCEPTS_A_SLOT",
     "MOST_PASSES",
     "Bound",
-    "BoundError",
     "Foresight",
     "Plan",
-    "PlanError",
+    "PlannerError",
     "Progress",
     "load_plan",
     "plan",

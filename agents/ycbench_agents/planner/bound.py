@@ -22,8 +22,9 @@ from ycbench_agents.planner.foresight import (
     MOST_WORK,
     PASSES_A_SLOT,
     Foresight,
+    PlannerError,
+    check_covered,
     inflation,
-    uncovered,
 )
 from ycbench_env import Config, State, initial_state
 from ycbench_env.config import Constant, Distribution, WorldConfig
@@ -45,22 +46,15 @@ _STEPS: Final = 26  # of a golden-section search
 _GOLDEN: Final = (5**0.5 - 1) / 2  # its ratio
 
 
-class BoundError(ValueError):
-    """The argument of the bound does not hold for a configuration; the message says which step or setting."""
-
-
 @attrs.frozen
 class Bound:
     """What no policy exceeds, with its parts."""
 
     cents: int  # the bound on final funds
-    initial_cents: int  # funds at the start
     payroll_cents: int  # what all payrolls take at least
     gain_cents: int  # what rewards, less raises, can bring at most
     capacity_units: float  # work that can be done at most
     hours: float  # hours that can count at most
-    most_accepts: int | None = None  # of the policies in question, None for any number
-    most_unfinished: int | None = None  # accepted tasks that they may leave uncompleted, None for any number
 
 
 def upper_bound(
@@ -81,7 +75,7 @@ def upper_bound(
         foresight: The future market of this episode, to look at it once for several bounds; None to make it.
 
     Raises:
-        BoundError: A step of the argument does not hold for this configuration, a limit is negative, or both are given.
+        PlannerError: The argument does not hold for this configuration, a limit is negative, or both are given.
         MissingExtraError: scipy is not installed.
         SeedError: The seed is no non-negative integer.
     """
@@ -89,12 +83,8 @@ def upper_bound(
     if len(limits) > 1 or any(limit < 0 for limit in limits):
         got = f"most_accepts={most_accepts}, most_unfinished={most_unfinished}"
         msg = f"bound: got {got}, expected at most one number, of at least 0"
-        raise BoundError(msg)
-    if reason := uncovered("bound", config):
-        raise BoundError(reason)
-    if limits and config.world.replacement_numbering != "slot":
-        msg = "bound: it needs replacement_numbering = slot to know what a slot will list; bound all policies instead"
-        raise BoundError(msg)
+        raise PlannerError(msg)
+    check_covered("bound", config)
     start = initial_state(config, seed)
     kinds = _kinds_of(start)
     slack = _rounding_slack(start)
@@ -114,13 +104,10 @@ def upper_bound(
     gain_cents = math.ceil(gain)
     return Bound(
         cents=max(-1, start.funds_cents + gain_cents - payroll),
-        initial_cents=start.funds_cents,
         payroll_cents=payroll,
         gain_cents=gain_cents,
         capacity_units=capacity[-1],
         hours=_hours(start)[-1],
-        most_accepts=most_accepts,
-        most_unfinished=most_unfinished,
     )
 
 
@@ -141,7 +128,7 @@ def _rounding_slack(start: State) -> float:
         slack = _ROUNDED_UP * ((number + 1) * (len(milestones) + 1) + extra_stops)
         if slack > least / 2:
             msg = f"bound: milestones {milestones} can stop the clock too often to bound what rounding adds (step 4)"
-            raise BoundError(msg)
+            raise PlannerError(msg)
         previous, number = number, most_work / (least - slack)
         if number <= previous * (1 + 1e-9):
             break

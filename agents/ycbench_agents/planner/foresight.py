@@ -33,6 +33,10 @@ DAY_US: Final = 24 * HOUR_US
 _HIGH_MILLI: Final = 10**6
 
 
+class PlannerError(ValueError):
+    """A configuration is not covered, or a plan is none, or not of its score; the message shows what was expected."""
+
+
 @attrs.frozen
 class Card:
     """An offer and what a rollout asks about it most often."""
@@ -51,14 +55,14 @@ class Foresight:
     """The offers of every slot in order, drawn from the first state of an episode when they are first asked for.
 
     Raises:
-        ValueError: Replacements are numbered by the episode, so what a slot will list depends on all that is accepted.
+        PlannerError: Replacements are numbered by the episode, so what a slot will list depends on all accepts.
     """
 
     def __init__(self, start: State) -> None:
         world = start.config.world
         if world.replacement_numbering != "slot":
             msg = "planner: got replacement_numbering = episode, expected slot, by which coming offers are known"
-            raise ValueError(msg)
+            raise PlannerError(msg)
         trust_milli = round(world.trust_max * 1000)
         open_to_all = attrs.evolve(
             start,
@@ -127,14 +131,16 @@ _KNOWN: Final = {
 }
 
 
-def uncovered(whose: Literal["bound", "planner"], config: Config) -> str | None:
-    """Return which rules of a configuration planner or bound do not know, None where they know all."""
+def check_covered(whose: Literal["bound", "planner"], config: Config) -> None:
+    """Raise a PlannerError that names the rules of a configuration that planner or bound do not know."""
     broken = [(name, value) for name, holds, value in _KNOWN[whose] if not holds(getattr(config.world, name))]
-    if not broken:
-        return None
-    got = ", ".join(f"world.{name} = {str(getattr(config.world, name)).lower()}" for name, _ in broken)
-    remedy = " ".join(f"--set world.{name}={value}" for name, value in broken)
-    return f"{whose}: it does not know the rules of {config.name!r}: got {got}; use default or reference, or {remedy}"
+    if broken:
+        got = ", ".join(f"world.{name} = {str(getattr(config.world, name)).lower()}" for name, _ in broken)
+        remedy = " ".join(f"--set world.{name}={value}" for name, value in broken)
+        msg = (
+            f"{whose}: it does not know the rules of {config.name!r}: got {got}; play default or reference, or {remedy}"
+        )
+        raise PlannerError(msg)
 
 
 def inflation(world: WorldConfig, client: Client) -> float:

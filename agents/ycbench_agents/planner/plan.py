@@ -11,15 +11,12 @@ from typing import Final
 import attrs
 
 from ycbench_agents.files import write_file
+from ycbench_agents.planner.foresight import PlannerError
 from ycbench_agents.scripted.replay import read_text, read_turns
 from ycbench_env import Config, YCBenchEnv
 
 _TITLE: Final = "A privileged plan for YC-Bench: made knowing all that is hidden and all that is to come."
 _FACTS: Final = ("preset", "config", "seed", "final_funds_cents", "interrupted")
-
-
-class PlanError(ValueError):
-    """A file is no plan, or a plan does not replay to its score; the message shows what was got and expected."""
 
 
 @attrs.frozen
@@ -38,11 +35,11 @@ def replay_plan(config: Config, plan: Plan) -> int:
     """Return the final funds, in cents, of a plan played through ``YCBenchEnv.step``; checks that they are its score.
 
     Raises:
-        PlanError: The configuration is another than it was made for, or the funds are; the message shows both.
+        PlannerError: The configuration is another than it was made for, or the funds are; the message shows both.
     """
     if config.digest() != plan.config_digest:
         msg = f"plan: got configuration {config.digest()[:12]}, expected {plan.config_digest[:12]} ({plan.preset})"
-        raise PlanError(msg)
+        raise PlannerError(msg)
     env = YCBenchEnv(config)
     env.reset(seed=plan.seed)
     for turn in plan.turns:
@@ -50,7 +47,7 @@ def replay_plan(config: Config, plan: Plan) -> int:
     funds = env.get_state().funds_cents
     if funds != plan.final_funds_cents:
         msg = f"plan: got {funds} cents when replayed, expected {plan.final_funds_cents}; make the plan anew"
-        raise PlanError(msg)
+        raise PlannerError(msg)
     return funds
 
 
@@ -73,14 +70,14 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 
     Raises:
         FileNotFoundError: There is no such file.
-        PlanError: It is no plan, or too large; the message shows the line that is missing or wrong.
+        PlannerError: It is no plan, or too large; the message shows the line that is missing or wrong.
     """
     try:
         text = read_text(Path(path))
         turns = read_turns(text)
     except ValueError as error:
         msg = f"{path}: {error}; expected a plan that ycbench plan wrote"
-        raise PlanError(msg) from None
+        raise PlannerError(msg) from None
     head = itertools.takewhile(lambda line: line.startswith("#"), text.split("\n"))
     facts = {name: value for name, _, value in (line[2:].partition(": ") for line in head)}
     try:
@@ -94,4 +91,4 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         )
     except (KeyError, ValueError) as error:
         msg = f"{path}: got no usable line for {error}, expected # name: value for each of {', '.join(_FACTS)}"
-        raise PlanError(msg) from None
+        raise PlannerError(msg) from None

@@ -15,8 +15,8 @@ from typing import Final
 
 import attrs
 
-from ycbench_agents.planner.foresight import Foresight, uncovered
-from ycbench_agents.planner.plan import Plan, PlanError, replay_plan
+from ycbench_agents.planner.foresight import Foresight, check_covered
+from ycbench_agents.planner.plan import Plan, replay_plan
 from ycbench_agents.planner.rollout import Course, Game, Weights, roll_out
 from ycbench_env import Config, State, initial_state
 
@@ -68,7 +68,7 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     Raises:
         ValueError: There is no budget, or one that allows nothing.
         SeedError: The seed is no non-negative integer.
-        PlanError: The planner does not know a rule of this configuration; or the plan does not replay to its score,
+        PlannerError: The planner does not know a rule of this configuration; or the plan does not replay to its score,
             which would be a fault of the planner.
     """
     budgets = [each for each in (budget_seconds, budget_rollouts) if each is not None]
@@ -76,8 +76,7 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
         got = f"budget_seconds={budget_seconds}, budget_rollouts={budget_rollouts}, most_passes={most_passes}"
         msg = f"plan: got {got}; expected a positive budget, such as budget_seconds=600, and passes of at least 0"
         raise ValueError(msg)
-    if reason := uncovered("planner", config):
-        raise PlanError(reason)
+    check_covered("planner", config)
     began = time.monotonic()
     if config.world.refill_at == "dispatch":
         most_passes = 0  # what is not dispatched is not replaced

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import numpy as np
 import pytest
 
-from ycbench_agents.planner import Foresight, PlanError, plan, upper_bound
+from ycbench_agents.planner import Foresight, PlannerError, plan, upper_bound
 from ycbench_agents.planner.bound import (
-    BoundError,
     Programme,
     _extremes,
     _kinds_of,
     _least_work_of,
     capacity_of,
 )
-from ycbench_agents.planner.foresight import DAY_US, HOUR_US, uncovered
+from ycbench_agents.planner.foresight import DAY_US, HOUR_US, check_covered
 from ycbench_env import MissingExtraError, initial_state, load_config
 from ycbench_env.config import Beta, Constant, Uniform
 from ycbench_env.testing import tiny_config, tiny_state
@@ -116,7 +116,7 @@ def test_a_hopeless_world_is_bounded_by_bankruptcy() -> None:
 
 
 def test_too_many_milestones_are_refused() -> None:
-    with pytest.raises(BoundError, match="milestones"):
+    with pytest.raises(PlannerError, match="milestones"):
         upper_bound(tiny_config(task_progress_milestones=[0.0001, 0.0002]), 1)
 
 
@@ -130,7 +130,7 @@ def test_known_offers_bound_what_few_accepts_can_bring() -> None:
 
 
 def test_a_number_of_accepts_needs_slots_that_are_known() -> None:
-    with pytest.raises(BoundError, match="replacement_numbering"):
+    with pytest.raises(PlannerError, match="replacement_numbering"):
         upper_bound(tiny_config(replacement_numbering="episode"), 1, most_accepts=3)
     with pytest.raises(ValueError, match="most_accepts=-1"):
         upper_bound(tiny_config(), 1, most_accepts=-1)
@@ -168,7 +168,8 @@ def test_bounds_of_the_presets(preset: str, honest: int, accepting: int) -> None
 @pytest.mark.parametrize("preset", ["default", "reference", "honest"])
 def test_the_usual_presets_are_covered(preset: str) -> None:
     config = load_config(preset, environ={})
-    assert uncovered("bound", config) is uncovered("planner", config) is None
+    check_covered("bound", config)
+    check_covered("planner", config)
 
 
 @pytest.mark.parametrize(
@@ -190,24 +191,26 @@ def test_the_usual_presets_are_covered(preset: str) -> None:
 def test_uncovered_setting_is_named_with_a_covered_value(setting: str, value: object, *, by_bound: bool) -> None:
     config = load_config("default", overrides={"world": {setting: value}}, environ={})
     shown = "false" if value is False else value
-    message = uncovered("planner", config)
-    assert message is not None
+    with pytest.raises(PlannerError) as caught:
+        check_covered("planner", config)
+    message = str(caught.value)
     assert f"world.{setting} = {shown}" in message
     assert f"--set world.{setting}=" in message
-    assert (uncovered("bound", config) is not None) is by_bound
+    with pytest.raises(PlannerError, match=rf"world\.{setting}") if by_bound else contextlib.nullcontext():
+        check_covered("bound", config)
 
 
 def test_classic_presets_are_refused_with_all_reasons() -> None:
     config = load_config("classic-hard", environ={})
     with pytest.raises(
-        BoundError, match=r"bound: it does not know the rules of 'classic-hard': got world.num_clients = 0"
+        PlannerError, match=r"bound: it does not know the rules of 'classic-hard': got world.num_clients = 0"
     ):
         upper_bound(config, 1)
-    with pytest.raises(BoundError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
+    with pytest.raises(PlannerError, match=r"skill_rate_max = none.*--set world.skill_rate_max=10"):
         upper_bound(load_config("default", overrides={"world": {"skill_rate_max": "none"}}, environ={}), 1)
     with pytest.raises(ValueError, match="replacement_numbering = episode"):
         Foresight(initial_state(load_config("published-bot", environ={}), 1))
-    with pytest.raises(PlanError, match=r"planner: .*deadline_basis = sum.*world.deadline_basis=largest"):
+    with pytest.raises(PlannerError, match=r"planner: .*deadline_basis = sum.*world.deadline_basis=largest"):
         plan(config, 1, budget_rollouts=1)
 
 
@@ -216,4 +219,4 @@ def test_hidden_rates_and_uncapped_teams_are_covered() -> None:
     open_ended = {"skill_rates_visible": False, "efficient_team_size": "none", "salary_max_cents": "none"}
     config = load_config("default", overrides={"world": open_ended}, environ={})
     assert upper_bound(config, 1).cents >= upper_bound(load_config("default", environ={}), 1).cents
-    assert uncovered("planner", config) is None
+    check_covered("planner", config)

@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from ycbench_agents.planner import Plan, PlanError, load_plan, plan, replay_plan, save_plan
+from ycbench_agents.planner import Plan, PlannerError, load_plan, plan, replay_plan, save_plan
 from ycbench_env.testing import tiny_config
 
 CONFIG = tiny_config(num_market_tasks=1)
@@ -48,14 +48,14 @@ def test_plan_file_is_turns_under_comments(tmp_path: Path) -> None:
 )
 def test_file_that_is_no_plan_is_refused(content: bytes, named: str, tmp_path: Path) -> None:
     (tmp_path / "a.plan").write_bytes(content)
-    with pytest.raises(PlanError, match=named):
+    with pytest.raises(PlannerError, match=named):
         load_plan(tmp_path / "a.plan")
 
 
 def test_a_damaged_packed_plan_is_refused(tmp_path: Path) -> None:
     save_plan(path := tmp_path / "a.plan.gz", PLAN)
     path.write_bytes(path.read_bytes()[:-6])
-    with pytest.raises(PlanError, match=r"a\.plan\.gz.*expected a plan"):
+    with pytest.raises(PlannerError, match=r"a\.plan\.gz.*expected a plan"):
         load_plan(path)
 
 
@@ -70,13 +70,13 @@ def test_saved_plan_replays_to_its_score(name: str, tmp_path: Path) -> None:
 
 def test_plan_of_another_score_or_configuration_is_refused() -> None:
     found = plan(CONFIG, 1, budget_rollouts=1)
-    with pytest.raises(PlanError, match=f"expected {found.final_funds_cents + 1}"):
+    with pytest.raises(PlannerError, match=f"expected {found.final_funds_cents + 1}"):
         replay_plan(CONFIG, attrs.evolve(found, final_funds_cents=found.final_funds_cents + 1))
-    with pytest.raises(PlanError, match="configuration"):
+    with pytest.raises(PlannerError, match="configuration"):
         replay_plan(tiny_config(), PLAN)
 
 
 def test_plan_of_too_many_commands_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.plan.gz").write_bytes(gzip.compress(b"a\n---\n" * 500_000))
-    with pytest.raises(PlanError, match=r"got 500,001 commands, expected at most 400,000"):
+    with pytest.raises(PlannerError, match=r"got 500,001 commands, expected at most 400,000"):
         load_plan(tmp_path / "a.plan.gz")
