@@ -3,8 +3,6 @@
 What a slot lists after its n-th acceptance depends on the run seed, the slot and n alone (Y-2.5). So a slot can be
 walked along in a copy of the first state in which every client trusts the company and every prestige is high: the
 offers that come up are those of the real episode, whatever happens in it.
-
-Beside it stand the rules that planner and bound both know.
 """
 
 from __future__ import annotations
@@ -42,7 +40,6 @@ class Card:
     """An offer and what a rollout asks about it most often."""
 
     offer: MarketTask
-    task_id: str
     accept: str  # the command
     place: int  # how many acceptances in its slot come before it
     home: int  # domain with the most work
@@ -90,7 +87,6 @@ class Foresight:
             cards.append(
                 Card(
                     offer=offer,
-                    task_id=offer.task_id,
                     accept=commands.accept(offer.task_id),
                     place=len(cards),
                     home=-last,

@@ -281,8 +281,8 @@ class _Rollout:
             if clears and best.card.value < weights.keep and self._clear_away():
                 continue
             if self._pass_to(best.slot, best.card.place) and self._accept(best.slot):
-                self._act(assign(best.card.task_id, self._names(best.team)))
-                if self._act(dispatch(best.card.task_id)):
+                self._act(assign(best.card.offer.task_id, self._names(best.team)))
+                if self._act(dispatch(best.card.offer.task_id)):
                     return True
 
     # ---- slots

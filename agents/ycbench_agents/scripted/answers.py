@@ -1,7 +1,6 @@
 """What the world's answers show, as typed values: the eyes of the rule-based policies.
 
-An answer that was refused, cut, or that belongs to another command reads as nothing; no text of the world raises here.
-``MarketGate`` remembers which listed tasks can be accepted.
+An answer that was refused or cut reads as nothing; no text of the world raises here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from ycbench_env import Observation
 Work: TypeAlias = tuple[tuple[str, float], ...]
 """Units of work by domain."""
 
-_NO_ANSWER: Final = frozenset({"cut", "help"})
 _NEWCOMER: Final = 1  # prestige of a company that has done nothing yet
 
 
@@ -86,7 +84,7 @@ def results(observation: Observation) -> tuple[dict[str, Any], ...]:
 
 def _answered(result: Mapping[str, Any]) -> bool:
     """Return whether a command was carried out and answered whole, and not by its help."""
-    return bool(result.get("ok")) and not _NO_ANSWER & result["output"].keys()
+    return bool(result.get("ok")) and not {"cut", "help"} & result["output"].keys()
 
 
 def _outputs(text: str, verb: str) -> Iterator[Mapping[str, Any]]:
@@ -105,7 +103,7 @@ def _last(observation: Observation, verb: str, key: str) -> Any:  # noqa: ANN401
 
 def refused(observation: Observation, prefix: str = "") -> tuple[str, ...]:
     """Return the commands of the last turn that were not carried out, those with a prefix."""
-    commands = (result["command"] for result in results(observation) if not result.get("ok", True))
+    commands = [result["command"] for result in results(observation) if not result.get("ok", True)]
     return tuple(command for command in commands if command.startswith(prefix))
 
 
@@ -131,11 +129,9 @@ def _work(requirements: Iterable[Mapping[str, Any]], key: str) -> Work:
 
 def accepted(observation: Observation) -> dict[str, tuple[dt.datetime, dt.datetime]]:
     """Return when the tasks that the last turn accepted were accepted, and when they are due, by id."""
+    read = dt.datetime.fromisoformat
     return {
-        output["task_id"]: (
-            dt.datetime.fromisoformat(output["accepted_at"]),
-            dt.datetime.fromisoformat(output["deadline"]),
-        )
+        output["task_id"]: (read(output["accepted_at"]), read(output["deadline"]))
         for output in _outputs(observation["results"], "task accept")
     }
 
@@ -188,10 +184,7 @@ def prestige(observation: Observation) -> dict[str, float]:
 
 
 def asked_at(observation: Observation) -> str:
-    """Return the time at which the last turn asked for the company's status, empty when it did not.
-
-    A forced advance may follow the last answer of a turn.
-    """
+    """Return when the last turn asked for the company's status, empty when it did not; an advance may have followed."""
     return _last(observation, "company status", "sim_time") or ""
 
 
@@ -232,10 +225,10 @@ def completions(observation: Observation) -> tuple[Completion, ...]:
 class MarketGate:
     """Which listed tasks can be accepted, as far as refusals have shown in one episode.
 
-    Rule sets differ: either each domain of a task must have the prestige that it requires, or the highest prestige
-    over all domains counts. No answer shows which. A market that lists only what can be accepted leaves no
-    question; one that lists everything is read hopefully until a refusal shows that each domain counts. Trust is read
-    hopefully, too: a client that refused a task for want of trust is not asked again until it has been served well.
+    Either each domain of a task must have the prestige that it requires, or the highest over all domains counts. A
+    market that lists only what can be accepted leaves no question; one that lists everything is read hopefully until a
+    refusal shows that each domain counts. Trust is read hopefully, too: a client that refused a task for want of trust
+    is not asked again until it has been served well.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,8 @@
 """Conservative: one safe task at a time, with the best team.
 
-Of the tasks on the market it accepts the one with most reward an hour and looks at it again before anybody starts: an
-undispatched task costs nothing. Work that has grown shows an adversarial client, from whom it takes nothing more. A
-task whose deadline does not hold with a margin stays undone too, and shows that tasks of as many hours are too long
-here. So it pays no penalty, and its funds fall by payrolls alone.
+It accepts the task with most reward an hour and inspects it before anybody starts, since an undispatched task costs
+nothing. From a client whose work has grown it takes nothing more; a task whose deadline does not hold with a margin
+stays undone too, and shows that tasks of as many hours are too long here.
 """
 
 from __future__ import annotations

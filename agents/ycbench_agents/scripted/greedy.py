@@ -27,8 +27,7 @@ class IdlePolicy:
 class GreedyPolicy(Baseline):
     """Takes the highest-reward task on the market, puts everybody on it and waits; one task at a time.
 
-    It ignores history, skills and notes, so it falls for adversarial clients, whose market rewards are high. A market
-    that lists only what can be accepted shows it one task, the best-paid. Where everything is listed, it asks for the
+    It falls for adversarial clients, whose market rewards are high. Where the market lists everything, it asks for the
     company's prestige, too, and takes the best-paid task that this opens.
     """
 

@@ -1,10 +1,8 @@
 """Market roller: the expert with a loophole. It measures what the loophole is worth and is to be reported apart.
 
 A task that is accepted and never begun costs nothing, and another one takes its place on the market at once. So before
-each decision this policy accepts poor offers of honest clients, thirty at a time, only to see what replaces them, keeps
-the best of every domain, and lets the expert choose from those. Thousands of planned tasks lie about at the end; it
-never lists them. Where the number of open tasks is limited (``max_open_tasks``) some of the first are refused; then it
-rolls no more and plays as the expert does, as it also does where rates are hidden.
+each decision this policy accepts poor offers of honest clients only to see what replaces them, and lets the expert
+choose from the best. It rolls no more once an accept was refused (``max_open_tasks``), nor where rates are hidden.
 """
 
 from __future__ import annotations

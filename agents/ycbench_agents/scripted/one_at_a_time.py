@@ -104,9 +104,6 @@ def usual_looks(observation: Observation) -> tuple[str, ...]:
 
 
 def make_room(observation: Observation) -> tuple[str, ...]:
-    """Return what gives up the oldest task that lies about undispatched, when an accept was just refused.
-
-    Most worlds limit nothing; then nothing is refused, and what lies about may lie.
-    """
+    """Return what gives up the oldest task that lies about undispatched, when an accept was just refused."""
     lying = answers.planned_tasks(observation)
     return (cancel(lying[-1], "room"),) if lying and answers.refused(observation, "task accept") else ()

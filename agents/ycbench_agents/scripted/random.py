@@ -1,7 +1,7 @@
 """Random: turns of valid commands, drawn from what can be done now.
 
-It keeps account of the market that it has seen and of its own tasks, so that every command it gives is carried out,
-as long as nobody else plays turns of the same episode; where somebody does, it goes on with what it knows.
+It keeps account of the market that it has seen and of its own tasks, so every command is carried out as long as nobody
+else plays turns of the same episode.
 """
 
 from __future__ import annotations

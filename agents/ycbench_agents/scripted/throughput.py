@@ -1,7 +1,6 @@
 """Throughput and prestige: one task at a time with its best team; they differ in what a task is worth to them.
 
-Both know the market, the staff's rates and the rule that the four best of a team count. They believe what is listed, so
-they fall for adversarial clients, and ask neither for deadlines nor for trust.
+They believe what is listed, so they fall for adversarial clients, and ask neither for deadlines nor for trust.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ _CLIMBED: Final = 5.0  # prestige at which climbing ends
 
 
 class ThroughputPolicy(Baseline):
-    """Takes the task with the highest reward an hour, with the best team for it, one at a time.
-
-    It differs from greedy in the choice alone, so the two show what that is worth.
-    """
+    """Takes the task with the highest reward an hour, with the best team for it, one at a time."""
 
     def act(self, observation: Observation) -> str:
         """Return the next turn; every turn ends with a look for the next decision."""
@@ -45,10 +41,9 @@ class ThroughputPolicy(Baseline):
 class PrestigePolicy(ThroughputPolicy):
     """Climbs first and earns later.
 
-    Until one domain has the prestige that it wants, it plays the task that gives most prestige for an hour of the team,
-    among those of the domain that stands highest: one domain at 5 opens its best contracts, while four would take
-    longer than a year. While that domain offers nothing it takes what pays best. From then on it plays throughput.
-    Should prestige fall again, it climbs again.
+    Until one domain stands at 5, it plays the task that gives most prestige for an hour of the team, among those of the
+    domain that stands highest: that opens its best contracts, while four domains would take longer than a year. While
+    that domain offers nothing, and from then on, it plays throughput.
     """
 
     def _worth(self, offer: Offer, levels: dict[str, float]) -> float:
