@@ -102,12 +102,10 @@ class Game:
 
 def roll_out(game: Game, weights: Weights, seed: int, base: Course | None = None, cut: int = 0) -> Course:
     """Return the course that weights lead to, from the start, or from mark number ``cut`` of ``base`` on."""
-    if base is None:
-        start = attrs.evolve(game.start, market=(), slot_accepts=())
-        mark = Mark(start, (0,) * len(game.start.market), passed=0, idle=0)
-        rollout = _Rollout(game, weights, mark, seed)
-    else:
-        rollout = _Rollout(game, weights, base.marks[cut], seed)
+    bare = attrs.evolve(game.start, market=(), slot_accepts=())
+    mark = base.marks[cut] if base else Mark(bare, (0,) * len(game.start.market), passed=0, idle=0)
+    rollout = _Rollout(game, weights, mark, seed)
+    if base:
         rollout.turns, rollout.marks = list(base.turns[:cut]), list(base.marks[:cut])
     rollout.run()
     state = rollout.state
@@ -322,10 +320,10 @@ class _Rollout:
         return True
 
     def _clear_away(self) -> bool:
-        """Cancel the poor offers of a client, if need be down to no trust, where nothing more can be lost.
+        """Cancel the poor offers of a client, so that its slots list better ones; return whether one had enough.
 
-        Then each of its slots lists the best that it can be brought to. Trust is built again soon; what was started
-        keeps its reduced work.
+        That costs its trust, down to none, where nothing more can be lost. Trust is built again soon, and what was
+        started keeps its reduced work.
         """
         now = len(self.turns)
         clients = range(len(self.state.clients))
@@ -347,14 +345,14 @@ class _Rollout:
 
         Only those that require no prestige: cancelling lowers it, and would soon shut the others.
         """
-        poor: list[int] = []
         trust_milli = self.state.clients[client].trust_milli
+        poor: list[int] = []
         for slot in range(client, len(self._places), len(self.state.clients)):
             card = self._game.foresight.card(slot, self._places[slot])
-            if card is not None and card.value < self._weights.keep:
-                offer = card.offer
-                if offer.required_prestige <= 1 and offer.required_trust * 1000 <= trust_milli:
-                    poor.append(slot)
+            if card is None or card.value >= self._weights.keep:
+                continue
+            if card.offer.required_prestige <= 1 and card.offer.required_trust * 1000 <= trust_milli:
+                poor.append(slot)
         return poor
 
     def _place_to_clear_to(self, slot: int) -> int:
@@ -364,21 +362,21 @@ class _Rollout:
         """
         trust_milli = self.state.clients[slot % len(self.state.clients)].trust_milli
         levels = list(self.state.prestige_milli)
-        place = best = self._places[slot]
+        first = best = self._places[slot]
         best_value = 0.0
-        while (card := self._game.foresight.card(slot, place)) is not None:
+        for place in range(first, first + self._weights.reach + 1):
+            card = self._game.foresight.card(slot, place)
+            if card is None:
+                break
             if card.value > best_value:
                 best, best_value = place, card.value
             offer = card.offer
-            allowed = offer.required_trust * 1000 <= trust_milli and all(
-                levels[domain] >= offer.required_prestige * 1000 for domain in offer.domains
-            )
-            if not allowed or place - self._places[slot] >= self._weights.reach:
+            lowest_milli = min([levels[domain] for domain in offer.domains])
+            if offer.required_trust * 1000 > trust_milli or offer.required_prestige * 1000 > lowest_milli:
                 break
             for domain in offer.domains:
                 loss = int(offer.prestige_delta_milli * self._world.penalty_cancel_multiplier) + 1
                 levels[domain] = max(self._world.prestige_min_milli, levels[domain] - loss)
-            place += 1
         return best
 
     # ---- which offer a team takes
