@@ -10,10 +10,9 @@ import datetime as dt
 import itertools
 import os
 import re
-import shutil
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -37,12 +36,12 @@ from ycbench_env.wrappers import ScratchpadMemory
 
 Form: TypeAlias = Literal["jsonl", "parquet", "minari"]
 
-PARQUET_FORMAT: Final = 2
+PARQUET_FORMAT: Final = 3
 """Version of the columns and of the metadata, which is JSON under the key ``ycbench`` of the schema."""
 
 _DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?-v[0-9]+")
 _ROWS: Final = 256  # of a turn with the longest answers, so many stay far below the 2 GiB of a column
-_COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+_USAGE: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost_usd")
 _MINARI_PLACE: Final = "MINARI_DATASETS_PATH"
 _PRINTABLE: Final = frozenset({"\n", *map(chr, range(0x20, 0x7F))})
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -138,18 +137,15 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
     """Write one row an episode of held-out evaluations, failures by their class alone; return how many there are."""
     import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
 
-    frames = [each.frame() for each in evaluations]
-    for evaluation, frame in zip(evaluations, frames, strict=True):
-        frame["reason"] = frame["reason"].str.partition(":")[0]
-        frame.insert(0, "suite", evaluation.suite.name)
+    frames = [each.frame().assign(suite=each.suite.name) for each in evaluations]
     table = pd.concat(frames, ignore_index=True)
+    table["reason"] = table["reason"].str.partition(":")[0]
     with writing(path) as file:
         if form == "parquet":
             _arrow()
             table.to_parquet(file, index=False, compression="zstd")
         else:
-            rows = table.astype(object).where(table.notna(), None).to_dict("records")
-            file.write("".join(f"{to_json(row)}\n" for row in rows).encode("ascii"))
+            table.to_json(file, orient="records", lines=True, double_precision=15)
     return len(table)
 
 
@@ -177,19 +173,18 @@ def _encodable(text: str) -> str:
 # ---------------------------------------------------------------- lines of JSON
 
 
-def export_turns(run: Run | Path | str, policy: Policy | None = None) -> Iterator[JsonObject]:
-    """Yield the turns of a run as examples (docs/datasets.md).
+def export_turns(run: Run, policy: Policy | None = None) -> Iterator[JsonObject]:
+    """Yield the turns of a run, finished or not, as examples (docs/datasets.md).
 
     Args:
-        run: The run, finished or not, or its folder.
+        run: The run.
         policy: A policy like the one that played, whose ``last_messages`` are the prompts. Without it, prompts of a
             language model's run follow from its recorded settings; any other's are texts of observations.
 
     Raises:
-        RunError: There is no run, its record is damaged, or a turn turns out differently now.
+        RunError: The record is damaged, or a turn turns out differently now.
         ValueError: The recorded settings of a language model cannot be used.
     """
-    run = run if isinstance(run, Run) else read_run(run)
     run.config()  # refuses one that would open other files
     policy = build_policy(run.identity) if policy is None and run.identity.policy == LLM else policy
     for turn, before, _, to_go_cents in _seen_turns(run, policy):
@@ -226,18 +221,15 @@ _COLUMNS: Final = {
     "turn": "int32",
     "sim_time": "timestamp[us]",
     "reward": "double",
-    "reward_cents": "int64",
     "return_to_go": "double",
-    "return_to_go_cents": "int64",
     "funds_cents": "int64",
     "invalid_commands": "int32",
     **dict.fromkeys(("forced_advance", "terminated", "truncated"), "bool"),
     "terminal_reason": "string",
-    **dict.fromkeys(_COUNTS, "int64"),
+    **dict.fromkeys(_USAGE, "int64"),
     "cost_usd": "double",
     "observation": "string",
     "action": "string",  # a list of such
-    "action_is_list": "bool",
     **dict.fromkeys(("results", "events", "trace", "state_hash", "notes_sha256"), "string"),
 }
 """Columns of a row a turn, with Arrow's name of their type."""
@@ -255,7 +247,6 @@ def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> in
     metadata = {
         "format": PARQUET_FORMAT,
         "version": version(),
-        "is_held_out": False,
         "configs": {run.identity.config_digest: run.identity.config for run in runs},
         "runs": [{**_key(run), "version": run.identity.version, "digest": record_digest(run)} for run in runs],
     }
@@ -296,18 +287,13 @@ def _key(run: Run) -> JsonObject:
 
 def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, object]:
     trace = turn.trace or {}
-    cost = trace.get("cost_usd")
     return {
         **attrs.asdict(turn, recurse=False),
         "sim_time": dt.datetime.fromisoformat(turn.sim_time),
-        "reward_cents": turn.funds_delta_cents,
         "return_to_go": to_go_cents / 100,
-        "return_to_go_cents": to_go_cents,
-        **{name: value if type(value := trace.get(name)) is int else None for name in _COUNTS},
-        "cost_usd": float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        **{name: value if type(value := trace.get(name)) in {int, float} else None for name in _USAGE},
         "observation": _encodable(before["text"]),
         "action": [_encodable(text) for text in ([turn.action] if isinstance(turn.action, str) else turn.action)],
-        "action_is_list": not isinstance(turn.action, str),
         "results": to_json(turn.results),
         "events": to_json(turn.events),
         "trace": None if turn.trace is None else to_json(turn.trace),
@@ -320,10 +306,10 @@ def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, o
 def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track = iter) -> int:
     """Make a data set of runs, none of them held out, and return how many steps it has.
 
-    Minari must know all texts before it takes the first, so each record is played twice, one after the other.
+    Minari must know all texts before it takes the first, so all episodes are in memory.
 
     Args:
-        runs: The runs, all of one configuration.
+        runs: The runs, all finished and of one configuration.
         folder: Folder of data sets; ``MINARI_DATASETS_PATH`` must name it when the data set is loaded.
         name: Name of the data set, like ``ycbench/greedy-v0``.
         progress: Yields the runs, and may show how far they are.
@@ -336,78 +322,59 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
     """
     with needs_extra("minari", "--format minari needs Minari"):
         import minari  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- of an extra, slow to import; no stubs
-    if problem := _problem(runs, folder, name):
-        raise ExportError(problem)
+    if not _DATASET_NAME.fullmatch(name) or (folder / name).exists():
+        msg = f"--name: got {name!r}, expected a name with a version that is not in {folder}, like ycbench/greedy-v0"
+        raise ExportError(msg)
+    kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
+    if len(kinds) != 1 or not all(run.outcome.turns for run in runs):
+        msg = "got runs that differ or are not over, expected complete ones of one configuration and scratchpad"
+        raise ExportError(msg)
     env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())
     env = ScratchpadMemory(env) if runs[0].identity.scratchpad else env
-    characters, longest = defaultdict[str, set[str]](lambda: {*_PRINTABLE}), Counter[str]()
-    for run in progress(runs):
-        episode = _buffer(run)
-        for key, texts in {**episode.observations, "action": episode.actions}.items():
-            if isinstance(texts[0], str):
-                characters[key].update(*texts)
-                longest[key] = max(1, longest[key], *map(len, texts))
-    space = {key: gym.spaces.Text(longest[key], min_length=0, charset=frozenset(characters[key])) for key in longest}
-    given = space.pop("action")
-    observed = gym.spaces.Dict({**cast("gym.spaces.Dict", env.observation_space).spaces, **space})
-    steps, place = 0, os.environ.get(_MINARI_PLACE)
+    episodes = [_episode(run, number) for number, run in enumerate(progress(runs))]
+    shown = cast("gym.spaces.Dict", env.observation_space).spaces
+    texts = [key for key, value in episodes[0].observations.items() if isinstance(value[0], str)]
+    spaces = {key: _text_space(text for each in episodes for text in each.observations[key]) for key in texts}
+    place = os.environ.get(_MINARI_PLACE)
     os.environ[_MINARI_PLACE] = str(folder.absolute())  # of a relative one Minari takes the size wrongly
     try:
-        with warnings.catch_warnings():
-            # Minari recommends facts about authors and links, which a data set of one's own need not have.
-            warnings.filterwarnings("ignore", r"`(code_permalink|author|author_email|eval_env)` is set to None")
-            dataset = minari.create_dataset_from_buffers(
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # about authors and links
+            minari.create_dataset_from_buffers(
                 name,
-                [],
+                episodes,
                 env=env,
-                observation_space=observed,
-                action_space=given,
+                observation_space=gym.spaces.Dict({**shown, **spaces}),
+                action_space=_text_space(action for each in episodes for action in each.actions),
                 algorithm_name=", ".join(sorted({run.identity.policy for run in runs})),
                 description="Turns of YC-Bench, replayed from run records of ycbench-env; docs/datasets.md",
                 data_format="parquet",
                 requirements=[f"ycbench-env=={runs[0].identity.version}"],
             )
-            for number, run in enumerate(runs):
-                episode = _buffer(run, number)
-                dataset.storage.update_episodes([episode])
-                steps += len(episode.actions)
-    except BaseException:
-        shutil.rmtree(folder / name, ignore_errors=True)
-        raise
     finally:
         del os.environ[_MINARI_PLACE]
         os.environ |= {} if place is None else {_MINARI_PLACE: place}
-    return steps
+    return sum(len(each.actions) for each in episodes)
 
 
-def _problem(runs: Sequence[Run], folder: Path, name: str) -> str | None:
-    """Return why runs cannot be one data set."""
-    kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
-    if not _DATASET_NAME.fullmatch(name):
-        return f"--name: got {name!r}, expected a name and a version, like ycbench/greedy-v0"
-    if (folder / name).exists():
-        return (
-            f"--name: got {name!r}, which is in {folder} already; expected a new name, like one with a higher version"
-        )
-    if len(kinds) != 1:
-        return (
-            f"got runs of {len(kinds)} configurations, scratchpads or versions, expected one, since a data set has one "
-            "environment; name the folders of each apart"
-        )
-    empty = (run.folder for run in runs if not run.outcome.turns)
-    return next((f"{path}: got a run that is not over yet, or without turns" for path in empty), None)
+def _text_space(texts: Iterable[str]) -> gym.spaces.Text:
+    """Return a space of these texts, which Minari can store."""
+    characters, longest = set(_PRINTABLE), 1
+    for text in texts:
+        characters.update(text)
+        longest = max(longest, len(text))
+    return gym.spaces.Text(longest, min_length=0, charset=frozenset(characters))
 
 
-def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari EpisodeBuffer, which is of an extra
+def _episode(run: Run, number: int) -> Any:  # noqa: ANN401 -- a minari EpisodeBuffer, which is of an extra
     """Return a run as Minari takes it; an episode that was cut off from outside is truncated."""
     from minari.data_collector import EpisodeBuffer  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- as above
 
     observations = defaultdict[str, list[Any]](list)
-    actions: list[str] = []
-    turns: list[TurnRecord] = []
+    infos: Any = {"funds_delta_cents": [0], "invalid_commands": [0], "forced_advance": [False]}
+    episode: Any = EpisodeBuffer(number, run.identity.seed, observations=observations, actions=[], infos=infos)
     grammar = grammar_for(run.config().world)
     for turn, before, after, _ in _seen_turns(run):
-        for observation in (after,) if turns else (before, after):
+        for observation in (after,) if episode.actions else (before, after):
             for key, value in cast("Mapping[str, Any]", observation).items():
                 observations[key].append(value)
         text = turn.action if isinstance(turn.action, str) else "\n".join(turn.action)
@@ -415,17 +382,11 @@ def _buffer(run: Run, number: int = 0) -> Any:  # noqa: ANN401 -- a minari Episo
         if text != turn.action and parse_turn(text, grammar) != parse_turn(turn.action, grammar):
             msg = f"{run.folder}: turn {turn.turn}: got several texts that are no turn when they are put together; "
             raise ExportError(msg + "export it to Parquet instead")
-        actions.append(_encodable(text))
-        # What Minari gets none of need not stay in memory.
-        turns.append(attrs.evolve(turn, results=[], events=[], trace=None, action=""))
-    first: dict[str, Any] = {"funds_delta_cents": 0, "invalid_commands": 0, "forced_advance": False}
-    return EpisodeBuffer(
-        id=number,
-        seed=run.identity.seed,
-        observations={**observations},
-        actions=actions,
-        rewards=[turn.reward for turn in turns],
-        terminations=[turn.terminated for turn in turns],
-        truncations=[*(turn.truncated for turn in turns[:-1]), turns[-1].truncated or not turns[-1].terminated],
-        infos={key: [value, *(getattr(turn, key) for turn in turns)] for key, value in first.items()},
-    )
+        episode.actions.append(_encodable(text))
+        episode.rewards.append(turn.reward)
+        episode.terminations.append(turn.terminated)
+        episode.truncations.append(turn.truncated)
+        for key, values in infos.items():
+            values.append(getattr(turn, key))
+    episode.truncations[-1] |= not episode.terminations[-1]
+    return episode
