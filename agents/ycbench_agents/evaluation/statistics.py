@@ -33,11 +33,10 @@ _TIE: Final = 1e-12  # of the sum of all sizes: far above what doubles lose, far
 
 @attrs.frozen
 class Interval:
-    """A confidence interval in the unit of the values; ``low`` and ``high`` are None if it is not defined."""
+    """A confidence interval in the unit of the values; without ends if it is not defined."""
 
-    low: float | None
-    high: float | None
-    method: Literal["student", "bca", "clopper_pearson"]
+    low: float | None = None
+    high: float | None = None
 
 
 @attrs.frozen
@@ -55,8 +54,8 @@ class Summary:
 class SignFlipTest:
     """A two-sided sign-flip test of paired differences; None without a difference."""
 
-    p: float | None  # share of all sign flips whose mean is at least as far from 0 as the observed one
-    floor: float | None  # the smallest p that so many differences can have
+    p: float | None = None  # share of all sign flips whose mean is at least as far from 0 as the observed one
+    floor: float | None = None  # the smallest p that so many differences can have
 
 
 @attrs.frozen
@@ -84,11 +83,11 @@ def mean_interval(values: Sequence[float], method: Literal["student", "bca"] | N
     method = method or ("bca" if len(values) >= BCA_NEEDS else "student")
     numbers = sorted(map(float, values))
     if len(numbers) < 2:  # noqa: PLR2004 -- a spread takes two
-        return Interval(None, None, method)
+        return Interval()
     lowest, width = numbers[0], numbers[-1] - numbers[0]
     if method == "student" or not width:
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(numbers) - 1)) * stdev(numbers) / math.sqrt(len(numbers))
-        return Interval(fmean(numbers) - half, fmean(numbers) + half, method)
+        return Interval(fmean(numbers) - half, fmean(numbers) + half)
     ends = stats.bootstrap(
         ((np.asarray(numbers) - lowest) / width,),
         # Rounded: a resample that is the sample in another order must tie with it, whatever the last digit of its sum.
@@ -98,7 +97,7 @@ def mean_interval(values: Sequence[float], method: Literal["student", "bca"] | N
         method="BCa",
         rng=np.random.default_rng(_RANDOM_SEED),
     ).confidence_interval
-    return Interval(lowest + width * float(ends.low), lowest + width * float(ends.high), method)
+    return Interval(lowest + width * float(ends.low), lowest + width * float(ends.high))
 
 
 def proportion_interval(share: float, count: int) -> Interval:
@@ -110,11 +109,11 @@ def proportion_interval(share: float, count: int) -> Interval:
         count: Number of independent trials.
     """
     if count == 0:
-        return Interval(None, None, "clopper_pearson")
+        return Interval()
     tail, hits = (1 - CONFIDENCE) / 2, share * count
     low = 0.0 if hits == 0 else float(stats.beta.ppf(tail, hits, count - hits + 1))
     high = 1.0 if hits == count else float(stats.beta.ppf(1 - tail, hits + 1, count - hits))
-    return Interval(low, high, "clopper_pearson")
+    return Interval(low, high)
 
 
 def summarise(values: Sequence[float]) -> Summary:
@@ -143,7 +142,7 @@ def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:
     ``EXACT_LIMIT`` differences other than 0 and if all have the same size; of others, random ones.
     """
     if not differences:
-        return SignFlipTest(None, None)
+        return SignFlipTest()
     others = np.sort(np.asarray([value for value in differences if value], dtype=np.float64))
     sizes, count = np.abs(others), others.size
     floor = 2.0 ** (1 - count) if count else 1.0  # a tie has no sign to flip
