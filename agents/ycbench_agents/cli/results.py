@@ -154,11 +154,8 @@ def export(
         msg = f"--format {form}: got {'--policy' if policy else 'no --out'}, expected --out and no --policy"
         raise UsageError(msg)
     with showing_warnings(), counting() as progress:
-        done = export_runs(folders, form, out or Path("-"), name=name, trusted=Trusted(policy), progress=progress)
+        rows = export_runs(folders, form, out or Path("-"), name=name, trusted=Trusted(policy), progress=progress)
     if out is not None and str(out) != "-":
-        kind, of = "turns", f"{done.runs} runs"
-        if done.are_aggregates:
-            kind, of = "rows", f"{of} of a held-out evaluation"
         what = f"{out / name}; load it with MINARI_DATASETS_PATH={out}" if name else str(out)
-        print_parts(cell(f"{done.rows} {kind} of {of}: {what}"))
+        print_parts(cell(f"{rows} rows: {what}"))
     return 0

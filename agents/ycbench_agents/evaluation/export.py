@@ -75,15 +75,6 @@ def _held_out_evaluations(folders: Sequence[Path]) -> list[Evaluation]:
     return [evaluation for evaluation in map(read_evaluation, kept) if evaluation.suite.is_held_out]
 
 
-@attrs.frozen
-class Exported:
-    """The outcome of an export."""
-
-    rows: int  # lines, rows or steps that were written
-    runs: int
-    are_aggregates: bool = False  # one row an episode, because the evaluation is held out
-
-
 def export(  # noqa: PLR0913 -- one an option
     folders: Sequence[Path],
     form: Form,
@@ -92,8 +83,10 @@ def export(  # noqa: PLR0913 -- one an option
     name: str | None = None,
     trusted: Trusted | None = None,
     progress: Track = iter,
-) -> Exported:
-    """Write the runs in folders.
+) -> int:
+    """Write the runs in folders and return the number of lines, rows or steps.
+
+    Of held-out evaluations it is aggregates, one row an episode, with a RunWarning.
 
     Args:
         folders: Folders of runs, folders with such in them, or folders of evaluations.
@@ -106,6 +99,7 @@ def export(  # noqa: PLR0913 -- one an option
     Raises:
         ExportError: The runs cannot be exported in this form.
         FileError: The file cannot be written.
+        OSError: A data set of Minari cannot be written.
         RunError: A folder holds no run or a damaged one, or a turn turns out differently now.
         MissingExtraError: A library of an extra is not installed.
     """
@@ -116,13 +110,13 @@ def export(  # noqa: PLR0913 -- one an option
         if len(secret) < len({folder.resolve() for folder in folders}) or form == "minari":
             msg = "got a held-out evaluation; expected it alone, as jsonl or parquet, which hold its aggregates"
             raise ExportError(msg)
-        rows = _write_aggregates(secret, out, form)
-        return Exported(rows, rows, are_aggregates=True)
+        warnings.warn("the evaluation is held out: one row of aggregates an episode", RunWarning, stacklevel=2)
+        return _write_aggregates(secret, out, form)
     runs = find_runs(folders)
     if form == "parquet":
-        return Exported(write_parquet(runs, out, progress), len(runs))
+        return write_parquet(runs, out, progress)
     if name is not None:
-        return Exported(write_minari(runs, out, name, progress), len(runs))
+        return write_minari(runs, out, name, progress)
     count = 0
     with writing(out) as file:
         for run in progress(runs):
@@ -130,7 +124,7 @@ def export(  # noqa: PLR0913 -- one an option
             for turn in export_turns(run, replaying_policy(run, trusted) if trusted and own else None):
                 file.write(f"{to_json(turn)}\n".encode("ascii"))
                 count += 1
-    return Exported(count, len(runs))
+    return count
 
 
 def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form) -> int:
@@ -174,10 +168,10 @@ def _encodable(text: str) -> str:
 
 
 def export_turns(run: Run, policy: Policy | None = None) -> Iterator[JsonObject]:
-    """Yield the turns of a run, finished or not, as examples (docs/datasets.md).
+    """Yield the turns of a run as examples (docs/datasets.md).
 
     Args:
-        run: The run.
+        run: The run, finished or not.
         policy: A policy like the one that played, whose ``last_messages`` are the prompts. Without it, prompts of a
             language model's run follow from its recorded settings; any other's are texts of observations.
 
@@ -236,13 +230,7 @@ _COLUMNS: Final = {
 
 
 def write_parquet(runs: Sequence[Run], path: Path, progress: Track = iter) -> int:
-    """Write a row for each turn of runs, none of them held out, and return how many there are.
-
-    Raises:
-        FileError: The file cannot be written.
-        RunError: A record is damaged, or a turn turns out differently now.
-        MissingExtraError: pyarrow is not installed.
-    """
+    """Write a row for each turn of runs, none of them held out, and return how many there are."""
     pa, parquet = _arrow()
     metadata = {
         "format": PARQUET_FORMAT,
@@ -304,21 +292,9 @@ def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, o
 
 
 def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track = iter) -> int:
-    """Make a data set of runs, none of them held out, and return how many steps it has.
+    """Make a data set of complete runs of one configuration, none of them held out; return how many steps it has.
 
     Minari must know all texts before it takes the first, so all episodes are in memory.
-
-    Args:
-        runs: The runs, all finished and of one configuration.
-        folder: Folder of data sets; ``MINARI_DATASETS_PATH`` must name it when the data set is loaded.
-        name: Name of the data set, like ``ycbench/greedy-v0``.
-        progress: Yields the runs, and may show how far they are.
-
-    Raises:
-        ExportError: The runs cannot be one data set, or there is one of this name.
-        OSError: It cannot be written.
-        RunError: A record is damaged, or a turn turns out differently now.
-        MissingExtraError: Minari is not installed.
     """
     with needs_extra("minari", "--format minari needs Minari"):
         import minari  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415 -- of an extra, slow to import; no stubs

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ycbench_agents.evaluation import tables
-from ycbench_agents.evaluation.figures import FIGURES, FigurePlan, funds_by_seed
+from ycbench_agents.evaluation.figures import FIGURES, FigurePlan
 from ycbench_agents.evaluation.metrics import metrics_table
 from ycbench_agents.evaluation.published import Published
 from ycbench_agents.evaluation.published import published as published_results
@@ -233,9 +233,8 @@ def _suite_facts(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         ("Python", [o.python for o in origins]),
         ("Packages", [", ".join(f"{k} {v or 'unknown'}" for k, v in sorted(o.packages.items())) for o in origins]),
     ):
-        counts = sorted(Counter(values).items())
-        if counts:
-            yield name, "; ".join(f"{each} ({count} runs)" if len(counts) > 1 else each for each, count in counts)
+        if values:
+            yield name, "; ".join(sorted(set(values)))
 
 
 def _time_span(evaluation: Evaluation) -> Iterator[_Block]:
@@ -311,24 +310,10 @@ def _figures(evaluation: Evaluation, done: pd.DataFrame) -> Iterator[tuple[Figur
     keys = done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None)
     runs = {each.key: found for each in map(episodes.__getitem__, keys) if (found := each.metrics) is not None}
     frames = {name: metrics_table(runs, name) for name in ("months", "clients", "calls")}
-    frames["episodes"] = _with_lines(evaluation, done)
+    kept = {row.label: row.parameters.get("keep_turns") for row in evaluation.suite.policies}
+    frames["episodes"] = done.assign(keep_turns=pd.to_numeric(done["policy"].map(kept), errors="coerce"))
     for plan in FIGURES:
         frame = frames[plan.source]
         has_data = not frame.empty and (not plan.needs or (frame[plan.needs].fillna(0) > 0).any())
-        if has_data and (plan.draw is not funds_by_seed or len(frame["seed"].unique()) > 1):
+        if has_data and (not plan.varies or len(frame[plan.varies].dropna().unique()) > 1):
             yield plan, plan.draw(frame)
-
-
-def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
-    """Return episodes with ``keep_turns`` and ``line``, the names of policies that differ in keep_turns alone."""
-    models = dict(zip(done["policy"], done["model"], strict=True))
-    rows: list[tuple[str, int, str]] = []
-    for row in evaluation.suite.policies:
-        kept = row.parameters.get("keep_turns")
-        if isinstance(kept, int) and row.label in models:
-            others = {key: row.parameters[key] for key in sorted(row.parameters) if key != "keep_turns"}
-            rows.append((row.label, kept, repr((attrs.evolve(row, label="any", parameters=others), models[row.label]))))
-    lines = pd.DataFrame(rows, columns=["policy", "keep_turns", "same"]).astype({"keep_turns": "Int64"})
-    alike = lines.groupby("same")["policy"]
-    lines = lines.assign(line=alike.transform(", ".join))[alike.transform("size") > 1]
-    return done.merge(lines.drop(columns="same"), on="policy", how="left")

@@ -31,7 +31,7 @@ from ycbench_agents.evaluation.suite import suite_of
 from ycbench_agents.evaluation.validate import record_digest
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 from ycbench_agents.llm.policy import make_llm_policy
-from ycbench_agents.runs import Run, RunError, RunIdentity, RunMismatchError, play_run
+from ycbench_agents.runs import Run, RunError, RunIdentity, RunMismatchError, RunWarning, play_run
 from ycbench_env import MissingExtraError
 from ycbench_env.testing import tiny_config
 
@@ -53,10 +53,10 @@ def play(kit: Any) -> Play:
 def test_a_scripted_run_has_texts_of_observations_and_its_rewards_to_go(play: Play, tmp_path: Path) -> None:
     run = play("market browse", "what?", seed=BIG_SEED, max_turns=None)
     out = tmp_path / "turns.jsonl"
-    done = export([run.folder], "jsonl", out)
+    rows = export([run.folder], "jsonl", out)
     lines = [json.loads(line) for line in out.read_text("ascii").splitlines()]
     turns = list(run.turns())
-    assert (done.rows, done.runs) == (len(turns), 1) == (len(lines), 1)
+    assert rows == len(turns) == len(lines)
     assert [line["completion"] for line in lines] == [turn.action for turn in turns]
     assert (lines[0]["run"], lines[0]["seed"], lines[0]["turn"]) == ("run0", BIG_SEED, 1)
     assert "turn" in lines[0]["prompt"].lower()
@@ -168,8 +168,8 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_held_out_evaluations_export_aggregates_that_reveal_no_task(secret: Path, tmp_path: Path, form: Any) -> None:
     out = tmp_path / "aggregates"
-    done = export([secret], form, out)
-    assert (done.rows, done.runs, done.are_aggregates) == (2, 2, True)
+    with pytest.warns(RunWarning, match="held out: one row of aggregates an episode"):
+        assert export([secret], form, out) == 2
     rows = (
         [json.loads(line) for line in out.read_text("ascii").splitlines()]
         if form == "jsonl"
@@ -194,7 +194,8 @@ def first_market(folder: Path) -> list[Any]:
 
 def test_runs_of_a_held_out_evaluation_are_known_wherever_the_folder_is_entered(secret: Path, tmp_path: Path) -> None:
     run = find_runs([secret])[0].folder
-    assert export([run], "jsonl", tmp_path / "out.jsonl").are_aggregates
+    with pytest.warns(RunWarning, match="held out"):
+        export([run], "jsonl", tmp_path / "out.jsonl")
     with pytest.raises(ExportError, match="got a held-out evaluation; expected it alone"):
         export([secret], "minari", tmp_path / "data", name=NAME)
     with pytest.raises(ExportError, match="got a held-out evaluation; expected it alone"):
@@ -335,7 +336,7 @@ def test_the_command_names_what_it_wrote(
     assert main(["export", str(folder), "--format", "parquet", "--out", "turns.parquet"]) == 0
     assert main(["export", ".", "--format", "minari", "--out", "data", "--name", "my/made-v1"]) == 0
     assert capsys.readouterr().out == (
-        "2 turns of 1 runs: turns.parquet\n2 turns of 1 runs: data/my/made-v1; load it with MINARI_DATASETS_PATH=data\n"
+        "2 rows: turns.parquet\n2 rows: data/my/made-v1; load it with MINARI_DATASETS_PATH=data\n"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "run0", "turns.parquet"]
 

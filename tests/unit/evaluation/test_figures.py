@@ -41,7 +41,7 @@ EPISODES = pd.DataFrame(
         "scratchpad_writes": [3, 4, 0, 1],
         "tasks_failed": [1, 0, 3, 0],
         **{f"failed_{cause}": [1, 0, 3, 0] for cause in figures.FAILURE_CAUSES},
-        "line": ["m", "m", "m", "other"],
+        "model": ["m", "m", "m", "other"],
         "keep_turns": [20, 20, 10, 10],
     }
 )

@@ -149,23 +149,6 @@ def test_held_out_reasons_are_the_class_alone(played: Evaluation) -> None:
     assert "4711" not in text
 
 
-def test_policies_that_differ_in_kept_turns_are_a_line(played: Evaluation) -> None:
-    def lines(*parameters: dict[str, int]) -> list[str]:
-        rows = zip(played.suite.policies, parameters, strict=True)
-        policies = tuple(attrs.evolve(row, name="llm", parameters={**more}) for row, more in rows)
-        evaluation = attrs.evolve(played, suite=attrs.evolve(played.suite, policies=policies))
-        return sorted(report._with_lines(evaluation, evaluation.frame())["line"].dropna().unique())
-
-    assert lines({"keep_turns": 5}, {"keep_turns": 9}, {"keep_turns": 9, "a": 1}, {"keep_turns": 5, "a": 1}) == [
-        "greedy, random",
-        "throughput, idle",
-    ]
-    assert lines({"keep_turns": 5}, {"keep_turns": 9}, {"keep_turns": 9, "a": 1}, {"keep_turns": 5}) == [
-        "greedy, random, idle"
-    ]
-    assert lines({"keep_turns": 5}, {"keep_turns": 9, "a": 2}, {"keep_turns": 9, "a": 1}, {}) == []
-
-
 def test_costs_without_a_result_are_named(played: Evaluation) -> None:
     first, *others = played.episodes
     assert first.run is not None
