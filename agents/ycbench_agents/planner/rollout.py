@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Final
@@ -30,6 +31,7 @@ from ycbench_agents.planner.foresight import (
 )
 from ycbench_agents.scripted.commands import WAIT, assign, cancel, dispatch
 from ycbench_env import State
+from ycbench_env.types import Task
 
 _MARGIN: Final = 1.02  # by which a larger team must do better
 _TINY: Final = 1e-6  # share of work left at full trust, where that may be none
@@ -203,6 +205,10 @@ class _Rollout:
             self._commands.append(command)
         return outcome.refusal is None
 
+    @property
+    def _active(self) -> list[Task]:
+        return [self.state.tasks[index] for index in self.state.active_indices]
+
     def _names(self, team: Sequence[int]) -> list[str]:
         return [self.state.employees[place].name for place in team]
 
@@ -217,10 +223,8 @@ class _Rollout:
                 idle_homes.add(home)
         for home, group in sorted(self._free().items()):
             for place in group:  # those for whom there is no offer help, in the smallest teams first
-                tasks = [self.state.tasks[index] for index in self.state.active_indices]
-                rates = self.state.employees[place].rates_e4
-                size = self._world.team_size
-                fitting = [task for task in tasks if len(task.team) < size and rates[task.offer.domains[0]] > 0]
+                rates, size = self.state.employees[place].rates_e4, self._world.team_size
+                fitting = [task for task in self._active if len(task.team) < size and rates[task.offer.domains[0]] > 0]
                 if fitting:
                     task = min(fitting, key=lambda task: (home not in task.offer.domains, len(task.team), task.task_id))
                     self._act(assign(task.task_id, self._names([place])))
@@ -229,7 +233,7 @@ class _Rollout:
 
     def _free(self) -> dict[int, list[int]]:
         """Return who is on no active task, by the domain they work in, the best first."""
-        busy = {place for index in self.state.active_indices for place in self.state.tasks[index].places}
+        busy = {place for task in self._active for place in task.places}
         groups: dict[int, list[int]] = {}
         for place, home in enumerate(self._weights.homes):
             if place not in busy:
@@ -242,17 +246,11 @@ class _Rollout:
         """Put people on tasks that are about to end: a success teaches up to four, whatever each has done for it."""
         soon_us = self.state.now_us + int(self._weights.join_hours * HOUR_US)
         cap_e4 = self._world.skill_rate_max_e4
-        active = self.state.active_indices
-        for index in [index for index in active if (self.state.tasks[index].completion_us or soon_us) < soon_us]:
-            task = self.state.tasks[index]
-            domain = task.offer.domains[0]
-            room = self._world.team_size - len(task.team)
+        for task in [task for task in self._active if (task.completion_us or soon_us) < soon_us]:
+            domain, room = task.offer.domains[0], self._world.team_size - len(task.team)
             if room <= 0 or (self._weights.roam <= 0 and domain not in self._weights.homes):
                 continue
-            load = [0] * len(self.state.employees)
-            for other in self.state.active_indices:
-                for place in self.state.tasks[other].places:
-                    load[place] += 1
+            load = Counter(place for other in self._active for place in other.places)
             rates = [employee.rates_e4[domain] for employee in self.state.employees]
             limit = self._weights.grown * cap_e4
             able = [p for p, rate in enumerate(rates) if 0 < rate < limit and load[p] <= 1 and p not in task.places]

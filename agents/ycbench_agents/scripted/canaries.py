@@ -8,6 +8,7 @@ from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.commands import WAIT, start
 from ycbench_agents.scripted.one_at_a_time import (
     LOOK,
+    WIDE_LOOK,
     Baseline,
     begin,
     everybody,
@@ -39,8 +40,7 @@ class AcceptAllPolicy(Baseline):
         commands = [" && ".join(start(offer.task_id, names)) for offer in offers]
         if commands or active:
             commands.append(WAIT)
-        wide = "company status\nmarket browse --limit 400"
-        return "\n".join((*commands, wide if self._gate.lists_everything else f"market browse --limit {_PAGE}"))
+        return "\n".join((*commands, WIDE_LOOK if self._gate.lists_everything else f"market browse --limit {_PAGE}"))
 
 
 class AdversaryChaserPolicy(Baseline):

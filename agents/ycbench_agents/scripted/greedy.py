@@ -6,11 +6,10 @@ from typing import Final
 
 from ycbench_agents.scripted import answers
 from ycbench_agents.scripted.commands import WAIT, start
-from ycbench_agents.scripted.one_at_a_time import Baseline, everybody, take
+from ycbench_agents.scripted.one_at_a_time import WIDE_LOOK, Baseline, everybody, take
 from ycbench_env import Observation
 
 _LOOK: Final = "market browse --limit 1"  # the market is listed by reward, best first
-_WIDE_LOOK: Final = "company status\nmarket browse --limit 400"
 
 
 class IdlePolicy:
@@ -36,7 +35,7 @@ class GreedyPolicy(Baseline):
         if self._gate.lists_everything is not False:
             self._gate.learn(observation)
         wide = bool(self._gate.lists_everything)
-        look = _WIDE_LOOK if wide else _LOOK
+        look = WIDE_LOOK if wide else _LOOK
         if observation["active_tasks"] > 0:
             return f"{WAIT}\n{look}"
         team = everybody(observation)

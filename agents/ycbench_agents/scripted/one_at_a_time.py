@@ -20,6 +20,9 @@ LOOK: Final = "market browse --limit 400\nemployee list\ncompany status"
 """What a decision needs. More tasks than these would not fit into an observation; the best paid come first."""
 
 
+WIDE_LOOK: Final = "company status\nmarket browse --limit 400"
+
+
 class Baseline:
     """A policy that draws nothing, and remembers which listed tasks can be accepted."""
 

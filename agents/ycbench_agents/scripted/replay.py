@@ -30,8 +30,8 @@ from ycbench_agents.scripted.commands import WAIT
 from ycbench_env import Observation
 from ycbench_env.text import shown
 
-MOST_CHARACTERS: Final = 16_000_000
-"""Most bytes of a file of turns once it is unpacked, and most characters of all turns."""
+MOST_BYTES: Final = 16_000_000
+"""Most bytes of a file of turns, once it is unpacked."""
 MOST_COMMANDS: Final = 400_000
 """Most lines of all turns, empty ones included; the planner's longest plans have 31,000."""
 _MOST_RECORD_BYTES: Final = 256_000_000  # of a run's turns.jsonl, which holds results, too
@@ -90,7 +90,7 @@ def _load(path: Path) -> Sequence[object]:
     return read_turns(read_text(path))
 
 
-def read_text(file: Path, most: int = MOST_CHARACTERS) -> str:
+def read_text(file: Path, most: int = MOST_BYTES) -> str:
     """Return the text of a regular file of at most so many bytes, unpacked where its name ends in ``.gz``.
 
     Raises:
@@ -119,7 +119,7 @@ def read_turns(text: str) -> tuple[str, ...]:
     """Return the turns of a text in the form above; () for one without any command or separator.
 
     Raises:
-        ValueError: There are more commands or characters than a list may hold.
+        ValueError: There are more commands than a list may hold.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     body = "\n".join([line for line in lines if not line.startswith("#")])
@@ -150,13 +150,9 @@ def _recorded_turns(text: str) -> list[object]:
 
 
 def _bounded(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return turns whose number of lines and length are bounded."""
-    texts = [turn if isinstance(turn, str) else "\n".join(turn) for turn in turns]
-    for got, most, things in (
-        (sum(text.count("\n") + 1 for text in texts), MOST_COMMANDS, "commands"),
-        (sum(map(len, texts)), MOST_CHARACTERS, "characters"),
-    ):
-        if got > most:
-            msg = f"got {got:,} {things}, expected at most {most:,}"
-            raise ValueError(msg)
+    """Return turns whose number of lines is bounded."""
+    got = sum([(turn if isinstance(turn, str) else "\n".join(turn)).count("\n") + 1 for turn in turns])
+    if got > MOST_COMMANDS:
+        msg = f"got {got:,} commands, expected at most {MOST_COMMANDS:,}"
+        raise ValueError(msg)
     return tuple(turns)
