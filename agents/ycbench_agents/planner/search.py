@@ -2,7 +2,7 @@
 
 Three moves, chosen at random: a new start with weights drawn anew; a rollout with a change in the weights of one of the
 best; and a repair, which keeps the beginning of a good course and decides the rest anew, with changed weights or more
-noise. Nothing but the number of rollouts depends on time, so a fixed number of them gives the same plan on any machine.
+noise. Nothing but the number of rollouts depends on time.
 """
 
 from __future__ import annotations
@@ -56,20 +56,18 @@ def plan(  # noqa: PLR0913 -- the budget, what is searched, and who watches
     Ctrl-C ends the search early and keeps the best so far; the plan then says that it was interrupted.
 
     Args:
-        config: The resolved configuration.
+        config: The configuration.
         seed: Run seed of the episode.
         budget_seconds: Seconds after which no new rollout begins, None for no such limit.
         budget_rollouts: Number of rollouts, None for no such limit. Alone it makes the search deterministic.
         search_seed: Seed of the search's own draws.
-        most_passes: Offers that the plan may pass by at most (see ``MOST_PASSES``); 0 for the honest game, in which all
-            that is accepted is dispatched.
+        most_passes: Offers that the plan may pass by at most; 0 for the honest game: all accepted tasks are dispatched.
         on_progress: Called after each rollout.
 
     Raises:
         ValueError: There is no budget, or one that allows nothing.
         SeedError: The seed is no non-negative integer.
-        PlannerError: The planner does not know a rule of this configuration; or the plan does not replay to its score,
-            which would be a fault of the planner.
+        PlannerError: The planner does not know a rule of this configuration, or its plan does not replay to its score.
     """
     budgets = [each for each in (budget_seconds, budget_rollouts) if each is not None]
     if not budgets or not all(each > 0 for each in budgets) or most_passes < 0:

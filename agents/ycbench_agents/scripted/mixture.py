@@ -26,8 +26,7 @@ class MixturePolicy:
         policy: Who plays: a name, ``module:Class``, or a policy; no mixture, and none that waits for answers.
         other: Who plays now and then, likewise.
         epsilon: Probability that a turn is the other's, 0 to 1.
-        policy_parameters: Parameters of ``policy``, where that is a name.
-        other_parameters: Parameters of ``other``, where that is a name.
+        policy_parameters: Parameters of ``policy``, where that is a name; likewise ``other_parameters``.
 
     Raises:
         PolicyError: A policy or parameter is unknown, or epsilon is no probability; the message shows what was got.
