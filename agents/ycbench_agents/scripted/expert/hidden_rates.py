@@ -363,18 +363,18 @@ class BlindPlay:
         ]
         offers.sort(key=lambda offer: (offer.reward_cents / units(offer.work), offer.task_id))
         room = min(len(offers) - _LEFT_OVER, len(situation.staff) // 2)
-        for member in sorted(situation.staff, key=lambda each: (-self._doubt(each, each.rates), each.name)):
+        for member in sorted(situation.staff, key=lambda each: (-self._doubt(each, each.rates.items()), each.name)):
             if room <= 0:
                 return
-            chosen = max(offers, key=lambda offer: self._doubt(member, [domain for domain, _ in offer.work]))
-            if self._doubt(member, [domain for domain, _ in chosen.work]) > 0:
+            chosen = max(offers, key=lambda offer: self._doubt(member, offer.work))
+            if self._doubt(member, chosen.work) > 0:
                 offers.remove(chosen)
                 room -= 1
                 yield chosen, member.name
 
-    def _doubt(self, member: Employee, domains: Iterable[str]) -> float:
+    def _doubt(self, member: Employee, work: Iterable[tuple[str, float]]) -> float:
         """Return how uncertain somebody's rates are, as a sum of the domains in which that matters."""
-        beliefs = [self.estimate.team((member.name,), domain) for domain in domains]
+        beliefs = [self.estimate.team((member.name,), domain) for domain, _ in work]
         return sum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
 
     # ---- reckoning

@@ -22,6 +22,7 @@ from ycbench_agents.scripted.commands import WAIT, accept, assign, cancel, dispa
 from ycbench_agents.scripted.expert.hidden_rates import BlindPlay
 from ycbench_agents.scripted.expert.staffing import (
     Candidate,
+    Job,
     Person,
     Situation,
     Valuation,
@@ -192,9 +193,8 @@ class ExpertPolicy:
         self._open_before -= len(useless)
         commands = [cancel(task_id, "hopeless") for task_id in useless]
         valuation = self.appraise(situation)
-        if probes := self._choose_probes(valuation):
-            commands += [self._probe(each) for each in probes]
-            return "\n".join((*commands, self.look()))
+        if probes := self._probe_clients(valuation):
+            return "\n".join((*commands, *probes, self.look()))
         active = {task_id for member in situation.staff for task_id in member.active_tasks}
         self._joins = {name: task_id for name, task_id in self._joins.items() if task_id in active}
         free = [member.name for member in situation.staff if not member.active_tasks]
@@ -280,8 +280,8 @@ class ExpertPolicy:
         smallest = 1 if self._limit is None else min(TEAM_SIZE, -(-len(situation.staff) // self._limit))
         return range(smallest, max(smallest, 2 if self._pace > _FAST else TEAM_SIZE) + 1)
 
-    def _choose_probes(self, valuation: Valuation) -> list[Candidate]:
-        """Return one offer of each client that is not known yet: the one that would be best if it were honest."""
+    def _probe_clients(self, valuation: Valuation) -> list[str]:
+        """Return what accepts an offer of each client that is not known yet: the best if that were honest."""
         offers: dict[str, list[Offer]] = {}
         for offer in valuation.situation.offers:
             if offer.client not in self._honest:
@@ -289,11 +289,12 @@ class ExpertPolicy:
         everybody = [Person(member) for member in valuation.situation.staff]
         is_idle = self._idle_looks >= _IDLE_LOOKS
         sizes = self._team_sizes(valuation.situation) if is_idle else range(1, TEAM_SIZE + 1)
-        jobs = [
-            best_job([self._candidate(offer, valuation) for offer in offers[name]], everybody, valuation, sizes)
-            for name in sorted(offers)
-        ]
-        return [job.candidate for job in jobs if job is not None][: self._room()]
+        jobs: list[Job] = []
+        for name in sorted(offers):
+            candidates = [self._candidate(offer, valuation) for offer in offers[name]]
+            if job := best_job(candidates, everybody, valuation, sizes):
+                jobs.append(job)
+        return [self._probe(job.candidate) for job in jobs[: self._room()]]
 
     def _probe(self, candidate: Candidate) -> str:
         """Return the command that accepts an offer to see what it turns out to be."""
