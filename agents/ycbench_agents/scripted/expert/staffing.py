@@ -27,7 +27,6 @@ _SALARY_RAISE: Final = 0.01  # share of a salary, for each success
 _TRUST_MAX: Final = 5.0  # levels
 _TRUST_GAIN: Final = 1.6  # levels, by a first success
 _WORK_REDUCTION: Final = 0.5  # share of the work, at full trust
-_REDUCTION_PER_TRUST: Final = 0.1  # share of the work, for each level: the reduction by the highest trust
 # Judged by play, none derived.
 _MATURE_WORK: Final = 0.56  # share of the listed work that is left at the trust which a kept client settles at
 _THIN_RUNWAY: Final = 2.0  # payrolls in funds, below which only money counts
@@ -136,7 +135,7 @@ class Valuation:
         self._going_rate = _going_rate(priced, situation.hours_left * capacity)
         # What a point of trust with one of the honest clients is worth, in cents.
         units_of_client = capacity * min(situation.hours_left, _TRUST_HOURS) / max(1, len(honest))
-        self._trust_price = _TRUST * _REDUCTION_PER_TRUST * units_of_client * self._going_rate
+        self._trust_price = _TRUST * (_WORK_REDUCTION / _TRUST_MAX) * units_of_client * self._going_rate
         # What a whole level of prestige is worth by domain: as much as offers crowd at the level that is reached. Who
         # stands above all offers gets nothing for more.
         year = self._going_rate * capacity * situation.hours_left / 100
