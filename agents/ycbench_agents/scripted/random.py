@@ -60,15 +60,16 @@ class RandomPolicy:
             self._looks = tuple(look for look in self._looks if not look.startswith("client "))
         if levels := answers.prestige(observation):
             self._level = max(_NEWCOMER, *levels.values())
+        browses = [each for each in answers.results(observation) if each.get("command", "").startswith("market browse")]
         if observation["sim_time"] != self._seen_time:  # prestige and trust may have moved: look again
             self._seen_time, self._listed = observation["sim_time"], []
-        elif any(result.get("command", "").startswith("market browse") for result in answers.results(observation)):
+        elif browses:
             # Where all tasks are listed, those that ask for more than it has are not drawn.
             self._listed = [
-                offer.task_id
-                for offer in answers.offers(observation)
+                task["task_id"]
+                for task in browses[-1].get("output", {}).get("tasks", [])
                 if not self._gate.lists_everything
-                or (offer.required_prestige <= self._level and not offer.required_trust)
+                or (task["required_prestige"] <= self._level and not task.get("required_trust"))
             ]
         ended = {done.task_id for done in answers.completions(observation)}
         self._active = [task_id for task_id in self._active if task_id not in ended and observation["active_tasks"] > 0]
