@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime as dt
 import io
 import itertools
-import statistics
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -23,46 +23,18 @@ from ycbench_env.text import printable, short_dollars
 with needs_extra("cli", "figures need matplotlib"):
     import matplotlib as mpl
     from matplotlib.axes import Axes
-    from matplotlib.dates import ConciseDateFormatter, MonthLocator
+    from matplotlib.dates import ConciseDateFormatter
     from matplotlib.figure import Figure
-    from matplotlib.rcsetup import cycler
-    from matplotlib.typing import RcKeyType
 
-INK: Final = "#1c252c"
-GREY: Final = "#5b6670"
-COLOURS: Final = ("#0072b2", "#d55e00", "#00795c", "#a14f80", "#b07400", "#2f9bd6", "#5b6670")  # after Okabe and Ito
-_STYLE: Final[Mapping[RcKeyType, Any]] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#c3cad0",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.labelcolor": GREY,
-    # Seven colours, then the same dashed, and so on.
-    "axes.prop_cycle": cycler(linestyle=["solid", "dashed", "dotted", "dashdot"]) * cycler(color=COLOURS),
-    "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "figure.constrained_layout.use": True,
-    "font.size": 9,
-    "grid.color": "#e6eaee",
-    "legend.frameon": False,
-    "lines.linewidth": 1.7,
-    "svg.fonttype": "none",  # letters stay text
-    "svg.hashsalt": "ycbench",
-    "text.color": INK,
-    "text.parse_math": False,  # a dollar is a dollar
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "ytick.left": False,
-}
+_STYLE: Final = mpl.rc_params_from_file(Path(__file__).with_suffix(".mplstyle"), use_default_template=False)
+INK: Final[str] = _STYLE["text.color"]
+GREY: Final[str] = _STYLE["axes.labelcolor"]
+COLOURS: Final[Sequence[str]] = list(dict.fromkeys(_STYLE["axes.prop_cycle"].by_key()["color"]))
 
 
 @contextmanager
 def figure_style() -> Generator[None]:
-    """Draw with the style of this project: matplotlib's defaults and a few settings, whatever the user has set."""
+    """Draw with the style of this project: matplotlib's defaults and figure.mplstyle, whatever the user has set."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -169,31 +141,23 @@ def plot_funds(curves: Mapping[str, Sequence[FundsCurve]], title: str = "") -> F
     """
     figure = Figure(figsize=(7.5, 3.6))
     axes = figure.subplots()
-    names = labels_of(curves, 24)
-    for label, some in curves.items():
-        finals = [funds[-1] for _, funds in some]
-        middle, bankrupt = statistics.median_high(finals), sum(final < 0 for final in finals)
-        outcome = f"median {dollars(middle)}" if len(some) > 1 else dollars(middle)
-        if bankrupt:
+    names, looks = labels_of(curves, 24), mpl.rcParams["axes.prop_cycle"]()
+    for (label, some), look in zip(curves.items(), looks, strict=False):
+        ordered, middle = sorted(some, key=lambda curve: curve[1][-1]), len(some) // 2
+        outcome = "median " * (len(some) > 1) + dollars(ordered[middle][1][-1])
+        if bankrupt := sum(funds[-1] < 0 for _, funds in some):
             outcome += f", {bankrupt} bankrupt"
-        look: dict[str, Any] = {}
-        for times, funds in sorted(some, key=lambda curve: curve[1][-1] != middle):  # the label is that of the first
-            at = np.asarray(times, dtype="datetime64[us]")
+        for place, (times, funds) in enumerate(ordered):
+            text = f"{names[label]}  {outcome}" if place == middle else None
             # Funds stay as they are until something happens, so the line is a staircase.
-            (line,) = axes.step(at, funds, where="post", **look)
-            if not look:
-                line.set_label(f"{names[label]}  {outcome}")
-            look = {"color": line.get_color(), "linestyle": line.get_linestyle()}
+            axes.step(np.asarray(times), funds, where="post", label=text, **look)
             if funds[-1] < 0:
-                axes.plot(at[-1:], funds[-1:], "X", color=look["color"], ms=8, mec="white")
-    every = [curve for some in curves.values() for curve in some]
-    axes.axhline(every[0][1][0], color=GREY, linewidth=0.9, linestyle="dotted")
-    low, high = min(0.0, *(min(funds) for _, funds in every)), max(1.0, *(max(funds) for _, funds in every))
-    axes.set_ylim(low - 0.04 * high, 1.05 * high)
+                axes.plot(np.asarray(times[-1:]), funds[-1:], "X", color=look["color"], ms=8, mec="white")
+    start = next(iter(curves.values()))[0][1][0]
+    axes.axhline(start, color=GREY, linewidth=0.9, linestyle="dotted")
     axes.margins(x=0)
-    months = (max(times[-1] for times, _ in every) - min(times[0] for times, _ in every)).days // 30
-    axes.xaxis.set_major_locator(locator := MonthLocator(interval=1 + months // 9))
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(axes.xaxis.get_major_locator(), show_offset=False))
     axes.yaxis.set_major_formatter(lambda amount, _: dollars(amount))
     axes.set_title(title)
     label_ends(axes)
