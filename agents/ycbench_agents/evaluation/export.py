@@ -41,9 +41,8 @@ PARQUET_FORMAT: Final = 3
 
 _DATASET_NAME: Final = re.compile(r"(?:[a-z0-9_][a-z0-9_-]+/)*[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?-v[0-9]+")
 _ROWS: Final = 256  # of a turn with the longest answers, so many stay far below the 2 GiB of a column
-_USAGE: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "cost_usd")
+_COUNTS: Final = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 _MINARI_PLACE: Final = "MINARI_DATASETS_PATH"
-_PRINTABLE: Final = frozenset({"\n", *map(chr, range(0x20, 0x7F))})
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -220,7 +219,7 @@ _COLUMNS: Final = {
     "invalid_commands": "int32",
     **dict.fromkeys(("forced_advance", "terminated", "truncated"), "bool"),
     "terminal_reason": "string",
-    **dict.fromkeys(_USAGE, "int64"),
+    **dict.fromkeys(_COUNTS, "int64"),
     "cost_usd": "double",
     "observation": "string",
     "action": "string",  # a list of such
@@ -279,7 +278,8 @@ def _row(turn: TurnRecord, before: Observation, to_go_cents: int) -> dict[str, o
         **attrs.asdict(turn, recurse=False),
         "sim_time": dt.datetime.fromisoformat(turn.sim_time),
         "return_to_go": to_go_cents / 100,
-        **{name: value if type(value := trace.get(name)) in {int, float} else None for name in _USAGE},
+        **{name: value if type(value := trace.get(name)) is int else None for name in _COUNTS},
+        "cost_usd": cost if type(cost := trace.get("cost_usd")) in {int, float} else None,
         "observation": _encodable(before["text"]),
         "action": [_encodable(text) for text in ([turn.action] if isinstance(turn.action, str) else turn.action)],
         "results": to_json(turn.results),
@@ -303,7 +303,7 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
         raise ExportError(msg)
     kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
     if len(kinds) != 1 or not all(run.outcome.turns for run in runs):
-        msg = "got runs that differ or are not over, expected complete ones of one configuration and scratchpad"
+        msg = "got runs that differ or are not over, expected ended ones of one configuration, version and scratchpad"
         raise ExportError(msg)
     env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())
     env = ScratchpadMemory(env) if runs[0].identity.scratchpad else env
@@ -334,7 +334,7 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
 
 def _text_space(texts: Iterable[str]) -> gym.spaces.Text:
     """Return a space of these texts, which Minari can store."""
-    characters, longest = set(_PRINTABLE), 1
+    characters, longest = {"\n", *map(chr, range(0x20, 0x7F))}, 1  # the line break and printable ASCII
     for text in texts:
         characters.update(text)
         longest = max(longest, len(text))
