@@ -105,7 +105,7 @@ $(1)/.done: $(3) pyproject.toml
 	@touch $$@
 endef
 $(eval $(call ENVIRONMENT,$(LOWEST),$(PYTHON_LOWEST),constraints-lowest.txt,cli$(,)llm$(,)evaluation$(,)planner$(,)render$(,)testing))
-$(eval $(call ENVIRONMENT,$(NEWEST),$(PYTHON_NEWEST),constraints.txt,cli$(,)testing))
+$(eval $(call ENVIRONMENT,$(NEWEST),$(PYTHON_NEWEST),constraints.txt,cli$(,)llm$(,)evaluation$(,)minari$(,)planner$(,)render$(,)testing))
 
 ifeq ($(PYTHON_LOWEST),)
 lowest:
@@ -119,8 +119,9 @@ ifeq ($(PYTHON_NEWEST),)
 newest:
 	@echo "newest: skipped, neither python3.14 nor python3.13 can be found (name one: make newest PYTHON_NEWEST=...)"
 else
-newest: $(NEWEST)/.done ## run the world's tests with the newest Python
-	$(NEWEST)/bin/python -m pytest tests/unit/rules tests/unit/actions tests/golden tests/properties/test_grammar_properties.py tests/integration/test_determinism.py
+newest: $(NEWEST)/.done $(VENV)/.dev ## run tests with the newest Python; compare its figures with those of the usual one
+	$(NEWEST)/bin/python -m pytest tests/unit tests/golden tests/properties/test_grammar_properties.py tests/integration/test_determinism.py
+	NEWEST=$(NEWEST)/bin/python $(BIN)/python -m pytest -m "" tests/integration/test_equal_measures.py
 endif
 
 check: $(VENV)/.dev ## format, lint, types and import layers

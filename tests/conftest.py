@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 import random
 import signal
+import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -55,6 +57,26 @@ def programs_that_tests_start_can_be_interrupted() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def floats_are_not_added_by_sum() -> Iterator[None]:
+    """Fails where a package adds floats by ``sum``, which Python 3.12 and later round otherwise; use ``math.fsum``."""
+    plain = builtins.sum
+
+    def checked(values: Any, /, start: Any = 0) -> Any:  # noqa: ANN401 -- any numbers
+        total = plain(values, start)
+        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        if isinstance(total, float) and caller.f_globals["__name__"].startswith(("ycbench_env", "ycbench_agents")):
+            msg = (
+                f"{caller.f_code.co_filename}:{caller.f_lineno}: a sum of floats differs between Pythons; use math.fsum"
+            )
+            raise AssertionError(msg)
+        return total
+
+    builtins.sum = checked
+    yield
+    builtins.sum = plain
 
 
 @pytest.fixture(autouse=True)
