@@ -66,7 +66,7 @@ def floats_are_not_added_by_sum() -> Iterator[None]:
 
     def checked(values: Any, /, start: Any = 0) -> Any:  # noqa: ANN401 -- any numbers
         total = plain(values, start)
-        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        caller = sys._getframe(1)
         if isinstance(total, float) and caller.f_globals["__name__"].startswith(("ycbench_env", "ycbench_agents")):
             msg = (
                 f"{caller.f_code.co_filename}:{caller.f_lineno}: a sum of floats differs between Pythons; use math.fsum"

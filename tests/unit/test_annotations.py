@@ -11,12 +11,11 @@ import pytest
 import ycbench_agents
 import ycbench_env
 
-WITH_PANDAS = {"ycbench_agents.evaluation.results"}  # imports pandas, an extra, only where a frame is asked for
 MODULES = sorted(
     module.name
     for package in (ycbench_env, ycbench_agents)
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if not module.name.endswith("__main__") and module.name not in WITH_PANDAS
+    if not module.name.endswith("__main__")
 )
 
 

@@ -27,6 +27,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ycbench_agents.evaluation.metrics import RunMetrics
+else:
+
+    class _Pandas:
+        """Imports pandas, which takes half a second, when one of its names is needed, be it by ``get_type_hints``."""
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- anything of pandas
+            with needs_extra("evaluation", "a frame of an evaluation needs pandas"):
+                import pandas  # noqa: PLC0415, ICN001 -- see above
+            return getattr(pandas, name)
+
+    pd = _Pandas()
 
 SUITE_FILE: Final = "suite.json"
 RESULTS_FILE: Final = "results.json"
@@ -142,8 +153,6 @@ class Evaluation:
         episode is not finished), turns, model, then the metrics. An episode that cannot be measured counts as failed,
         with a RunWarning.
         """
-        with needs_extra("evaluation", "a frame of an evaluation needs pandas"):
-            import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
         from ycbench_agents.evaluation.metrics import metrics_dtypes, metrics_row  # noqa: PLC0415 -- slow to import
 
         rows: list[dict[str, object]] = []

@@ -132,7 +132,7 @@ def within_deviation(repeats: Sequence[Sequence[float]]) -> float | None:
     """Return the standard deviation of the repeats of a seed, pooled over seeds; None if no seed has two values."""
     several = [values for values in repeats if len(values) > 1]
     freedom = sum(len(values) - 1 for values in several)
-    return math.sqrt(sum(variance(each) * (len(each) - 1) for each in several) / freedom) if freedom else None
+    return math.sqrt(math.fsum(variance(each) * (len(each) - 1) for each in several) / freedom) if freedom else None
 
 
 def sign_flip_test(differences: Sequence[float]) -> SignFlipTest:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import math
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -182,7 +183,7 @@ class LLMPolicy:
         tried.append(completion.transport)
         turn = self._settle(asked, reply_from_json(reply_to_json(completion.reply)))
         transport: JsonObject = {
-            "latency_s": sum(each.latency_s for each in tried),
+            "latency_s": math.fsum(each.latency_s for each in tried),
             "attempts": sum(each.attempts for each in tried),
             "faults": [fault for each in tried for fault in each.faults],
         }

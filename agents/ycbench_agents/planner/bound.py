@@ -244,7 +244,7 @@ def _rate_stages(start: State) -> list[float]:
     for successes in range(total + 1):
         # Any way to hand the boosts out raises the sum by no more than the largest steps together.
         allowed = sorted([step for each in steps for step in each[:successes]], reverse=True)
-        stages.append(min(busiest, sum(rates) + sum(allowed[: successes * per_success])))
+        stages.append(min(busiest, math.fsum(rates) + math.fsum(allowed[: successes * per_success])))
         if successes >= max(map(len, steps), default=0) and successes * per_success >= total:
             break
     return stages

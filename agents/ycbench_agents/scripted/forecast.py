@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable
 from typing import Final
 
@@ -24,15 +25,12 @@ CLOSING: Final = 18
 def team_rate(team: Iterable[Employee], domain: str, *, tasks_each: int = 1) -> float:
     """Return the units of work an hour of a team in a domain, each member being on a number of active tasks."""
     rates = sorted((member.rates.get(domain, 0.0) / tasks_each for member in team), reverse=True)
-    return sum(rates[:TEAM_SIZE])
+    return math.fsum(rates[:TEAM_SIZE])
 
 
 def units(work: Work) -> float:
     """Return the units of a task over all of its domains."""
-    total = 0.0
-    for _, each in work:
-        total += each
-    return total
+    return math.fsum(each for _, each in work)
 
 
 def most_units(listed: Work) -> float:
@@ -40,7 +38,7 @@ def most_units(listed: Work) -> float:
 
     Trust only ever reduces work, but no domain has less than a least amount.
     """
-    return sum(max(each, LEAST_UNITS) for _, each in listed)
+    return math.fsum(max(each, LEAST_UNITS) for _, each in listed)
 
 
 def hours_of_work(work: Work, team: Iterable[Employee], *, tasks_each: int = 1) -> float:

@@ -161,7 +161,8 @@ class _Filter:
     def sum(self, rates: Sequence[_Rate]) -> tuple[float, float]:
         """Return mean and variance of the sum of several rates."""
         rows = [self._row(rate) for rate in rates]
-        return sum([self._means[rate] for rate in rates]), sum([row.get(other, 0.0) for row in rows for other in rates])
+        variances = [row.get(other, 0.0) for row in rows for other in rates]
+        return math.fsum([self._means[rate] for rate in rates]), math.fsum(variances)
 
     def scale(self, rates: Sequence[_Rate], factor: float) -> None:
         """Multiply rates by a known factor."""
@@ -375,7 +376,7 @@ class BlindPlay:
     def _doubt(self, member: Employee, work: Iterable[tuple[str, float]]) -> float:
         """Return how uncertain somebody's rates are, as a sum of the domains in which that matters."""
         beliefs = [self.estimate.team((member.name,), domain) for domain, _ in work]
-        return sum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
+        return math.fsum([each.deviation for each in beliefs if each.deviation > _UNCERTAIN * each.rate])
 
     # ---- reckoning
 
@@ -436,7 +437,7 @@ class BlindPlay:
                 hours = self._hours(offer.work, team)
                 # By which part the rates of all together grow, on average over all domains.
                 shares = [believed(team, each).rate / believed(everybody, each).rate for each, _ in offer.work]
-                growth = offer.skill_boost * sum(shares) / max(1, len(situation.prestige))
+                growth = offer.skill_boost * math.fsum(shares) / max(1, len(situation.prestige))
                 learnt = _SKILL * growth * (pays * min(_HORIZON, left) * min(1.0, hours / turn))
                 salaries = sum([member.salary_cents for member in situation.staff if member.name in team])
                 raises = self._raise * salaries * left / MONTH
@@ -449,7 +450,7 @@ class BlindPlay:
         """Yield everybody, and the few who do most for their salaries."""
 
         def worth(member: Employee) -> tuple[float, str]:
-            rate = sum([self.estimate.team((member.name,), domain).rate for domain, _ in offer.work])
+            rate = math.fsum([self.estimate.team((member.name,), domain).rate for domain, _ in offer.work])
             return -rate / max(1, member.salary_cents), member.name
 
         ordered = sorted(situation.staff, key=worth)

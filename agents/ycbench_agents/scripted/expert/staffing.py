@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -125,7 +126,7 @@ class Valuation:
         }
         self._solvent = situation.funds_cents >= _THIN_RUNWAY * situation.payroll_cents
         # Units that the staff can do up to the horizon, an hour and in all, everybody at what they do best.
-        capacity = sum(max(member.rates.values(), default=0.0) for member in situation.staff)
+        capacity = math.fsum(max(member.rates.values(), default=0.0) for member in situation.staff)
         # Reward and units, once trust is there, of the honest offers (of all while none is known), best first.
         priced = [
             (float(offer.reward_cents), min(units(self.works[offer.task_id]), _MATURE_WORK * units(offer.work)))
@@ -149,7 +150,7 @@ class Valuation:
         }
         # What the offer that takes the place of an accepted one is worth, in cents.
         gains = [max(0.0, reward - self._going_rate * work) for reward, work in priced]
-        average = sum(gains) / len(gains) if gains else 0.0
+        average = math.fsum(gains) / len(gains) if gains else 0.0
         self._renewal_value = _RENEWAL * average * min(1.0, situation.hours_left / _TRUST_HOURS)
 
     def of_offer(self, offer: Offer) -> float:
@@ -163,7 +164,7 @@ class Valuation:
         return (
             offer.reward_cents
             + _TRUST_GAIN * (1 - trust) ** 1.5 * self._trust_price
-            + _PRESTIGE * sum(self._level_values[domain] for domain, _ in offer.work) * offer.prestige_delta
+            + _PRESTIGE * math.fsum(self._level_values[domain] for domain, _ in offer.work) * offer.prestige_delta
             + self._renewal_value
             - _PATIENCE * later
         )
@@ -200,7 +201,7 @@ def _going_rate(priced: Sequence[tuple[float, float]], capacity: float) -> float
     if not priced:
         return 0.0
     number = len(priced)
-    tasks = capacity / (sum(each for _, each in priced) / number)
+    tasks = capacity / (math.fsum(each for _, each in priced) / number)
     reward, work = priced[min(number - 1, int(tasks / (number + tasks) * number))]
     return reward / work
 
@@ -230,7 +231,7 @@ class Person:
     def worth(self) -> float:
         """Units an hour that they are good for, halfway between what they do best and what they do on average."""
         rates = self.employee.rates.values()
-        return (max(rates, default=0.0) + sum(rates) / max(1, len(rates))) / 2
+        return (max(rates, default=0.0) + math.fsum(rates) / max(1, len(rates))) / 2
 
 
 @attrs.frozen
@@ -308,14 +309,14 @@ def best_job(
     fitness: dict[str, float] = {}  # the highest rate for a unit of worth
     for domain in people[0].employee.rates:
         rates = [each.employee.rates[domain] for each in people]
-        learnable[domain] = sum(heapq.nlargest(TEAM_SIZE, [rate for rate in rates if rate < _RATE_MAX]))
+        learnable[domain] = math.fsum(heapq.nlargest(TEAM_SIZE, [rate for rate in rates if rate < _RATE_MAX]))
         pairs = zip(rates, people, strict=True)
         fitness[domain] = max([rate / each.worth if each.worth > 0 else 0.0 for rate, each in pairs])
 
     def bound(candidate: Candidate) -> float:
         """Return a score that no team exceeds: none is better for its worth than the best of its members."""
         most = candidate.value + valuation.most_of_team(
-            candidate.offer, sum([learnable[domain] for domain, _ in candidate.work])
+            candidate.offer, math.fsum([learnable[domain] for domain, _ in candidate.work])
         )
         speed = min([fitness[domain] / max(TINY, each) for domain, each in candidate.work])
         return max(0.0, most) * speed * (_IN_HAND if candidate.in_hand else 1.0)
@@ -334,7 +335,7 @@ def best_job(
             if hours > candidate.hours * _MARGIN or hours <= team.members[-1].wait:
                 continue  # it would end too late, or before somebody could join
             value = candidate.value + valuation.of_team(candidate.offer, team, hours)
-            worth = sum([member.worth * (hours - member.wait) for member in team.members])
+            worth = math.fsum([member.worth * (hours - member.wait) for member in team.members])
             score = value * (_IN_HAND if candidate.in_hand else 1.0) / worth
             if best is None or score > best.score:
                 best = Job(candidate, team, hours, score)
@@ -343,7 +344,7 @@ def best_job(
 
 def _teams(people: Sequence[Person], domains: tuple[str, ...], sizes: range) -> Iterator[Team]:
     """Yield up to four neighbours each in the order of how good they are at domains, one of them free."""
-    order = sorted(people, key=lambda each: -sum([each.employee.rates[domain] for domain in domains]))
+    order = sorted(people, key=lambda each: -math.fsum([each.employee.rates[domain] for domain in domains]))
     for size in [size for size in sizes if size <= len(order)] or [len(order)]:
         for first in range(len(order) - size + 1):
             members = sorted(order[first : first + size], key=lambda each: each.wait)
