@@ -14,7 +14,7 @@ from ycbench_agents.evaluation.results import Player
 from ycbench_agents.evaluation.suite import LLM, SuiteError, SuitePolicy, SuitePreset
 from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_agents.runs import Run, RunIdentity
-from ycbench_agents.scripted.mixture import named_policies
+from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_env import load_config
 from ycbench_env.text import JsonObject
 
@@ -32,8 +32,8 @@ def own_modules(name: str, parameters: Mapping[str, object]) -> set[str]:
 
 
 def waits_for_answers(policy: Policy) -> bool:
-    """Return whether a policy waits for answers from outside."""
-    return isinstance(policy, DeliberatingPolicy)
+    """Return whether a policy waits for answers from outside; a mixture does where one of its policies does."""
+    return policy.waits if isinstance(policy, MixturePolicy) else isinstance(policy, DeliberatingPolicy)
 
 
 def model_player(

@@ -4,26 +4,30 @@ Only the policy whose turn it is is asked, so each of the two must cope with tur
 contract of every policy, and ``ycbench_agents.testing.check_policy`` checks it.
 
 Which policy a turn is from depends on the seed and the number of the turn alone, and a turn that is the other's at some
-``epsilon`` is so at every greater one.
+``epsilon`` is so at every greater one. A record names the policy of each turn (``played_by``).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
-from ycbench_agents.base import DeliberatingPolicy, Policy, Turn, checked_turn
+from ycbench_agents.base import Decision, DeliberatingPolicy, Policy, Turn, checked_turn
 from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_env import Observation
-from ycbench_env.text import shown
+from ycbench_env.text import JsonObject, shown
+
+_FIRST: Final = "policy"
+_OTHER: Final = "other"
+_PLAYED_BY: Final = "played_by"
 
 
 class MixturePolicy:
     """Plays one policy, and another with a given probability each turn.
 
     Args:
-        policy: Who plays: a name, ``module:Class``, or a policy; no mixture, and none that waits for answers.
+        policy: Who plays: a name, ``module:Class``, or a policy; no mixture.
         other: Who plays now and then, likewise.
         epsilon: Probability that a turn is the other's, 0 to 1.
         policy_parameters: Parameters of ``policy``, where that is a name; likewise ``other_parameters``.
@@ -45,25 +49,69 @@ class MixturePolicy:
             msg = f"epsilon: got {shown(epsilon)}, expected a number from 0 to 1"
             raise PolicyError(msg)
         self._epsilon = epsilon
-        self._policy = _made("policy", policy, policy_parameters)
-        self._other = _made("other", other, other_parameters)
+        self._policies = {
+            _FIRST: _made(_FIRST, policy, policy_parameters),
+            _OTHER: _made(_OTHER, other, other_parameters),
+        }
         self.reset(0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether one of the two waits for answers; a mixture of others deliberates in form only."""
+        return any(isinstance(each, DeliberatingPolicy) for each in self._policies.values())
 
     def reset(self, seed: int) -> None:
         """Reset both policies with the seed, and seed the draws between them."""
         self._rng = random.Random(f"mixture policy 1 {seed}")  # noqa: S311 -- a simulation, not a secret
-        self._policy.reset(seed)
-        self._other.reset(seed)
+        for policy in self._policies.values():
+            policy.reset(seed)
 
     def act(self, observation: Observation) -> Turn:
         """Return the turn of the policy whose turn it is."""
-        policy = self._other if self._rng.random() < self._epsilon else self._policy
+        policy = self._policies[self._draw()]
         return checked_turn(policy.act(observation), policy)
+
+    async def decide(self, observation: Observation) -> Decision:
+        """Return the turn of the policy whose turn it is, and whose it was.
+
+        Raises:
+            PolicyStoppedError: That policy cannot go on; it can be asked again.
+        """
+        before = self._rng.getstate()
+        name = self._draw()
+        policy = self._policies[name]
+        try:
+            if not isinstance(policy, DeliberatingPolicy):
+                return Decision(checked_turn(policy.act(observation), policy), {_PLAYED_BY: name})
+            decision = await policy.decide(observation)
+        except BaseException:
+            self._rng.setstate(before)  # so that the next attempt asks the same policy
+            raise
+        return Decision(decision.turn, {**decision.trace, _PLAYED_BY: name}, decision.transport)
+
+    def recall(self, observation: Observation, trace: JsonObject) -> Turn:
+        """Return the turn that a recorded decision led to.
+
+        Raises:
+            ValueError: The record says that it was another policy's turn.
+        """
+        name, recorded = self._draw(), trace.get(_PLAYED_BY)
+        if recorded != name:
+            msg = f"{_PLAYED_BY}: got {shown(recorded)} from the record, expected {name!r}; was epsilon another?"
+            raise ValueError(msg)
+        policy = self._policies[name]
+        if not isinstance(policy, DeliberatingPolicy):
+            return policy.act(observation)
+        return policy.recall(observation, {key: value for key, value in trace.items() if key != _PLAYED_BY})
+
+    def _draw(self) -> str:
+        """Return whose the next turn is."""
+        return _OTHER if self._rng.random() < self._epsilon else _FIRST
 
 
 def named_policies(parameters: Mapping[str, object]) -> tuple[str, ...]:
     """Return the policies that a mixture's parameters name: a record may come from anybody, and making one runs it."""
-    names = [parameters.get("policy"), parameters.get("other")]
+    names = [parameters.get(_FIRST), parameters.get(_OTHER)]
     return tuple([name for name in names if isinstance(name, str)])
 
 
@@ -77,13 +125,10 @@ def _made(name: str, policy: object, parameters: object) -> Policy:
         raise PolicyError(msg)
     if isinstance(policy, str):
         try:
-            policy, parameters = make_policy(policy, **cast("Mapping[str, object]", parameters or {})), None
+            return make_policy(policy, **cast("Mapping[str, object]", parameters or {}))
         except ValueError as error:
             msg = f"{name}: {error}"
             raise PolicyError(msg) from error
-    if isinstance(policy, DeliberatingPolicy):
-        msg = f"{name}: got {type(policy).__name__}, which waits for answers; expected a policy that decides by itself"
-        raise PolicyError(msg)
     if parameters or not isinstance(policy, Policy) or isinstance(policy, type):
         msg = f"{name}: got {shown(policy)}, expected a policy, or a name or module:Class with {name}_parameters"
         raise PolicyError(msg)

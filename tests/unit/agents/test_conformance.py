@@ -80,6 +80,7 @@ PASSING: Final[dict[str, Callable[[], Any]]] = {
     "stops": Stops,
     "deliberating": Deliberates,
     "mixture": lambda: MixturePolicy("random", ReplayPolicy(turns=["company status"]), 0.5),
+    "mixture that deliberates": lambda: MixturePolicy("random", Deliberates(), 0.2),
 }
 
 

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 import pytest
 
-from ycbench_agents import Decision, PolicyError, TurnError, make_policy, rollout
+from ycbench_agents import Decision, PolicyError, PolicyStoppedError, TurnError, make_policy, rollout
 from ycbench_agents.scripted.mixture import MixturePolicy, named_policies
 from ycbench_agents.scripted.random import RandomPolicy
 from ycbench_env import YCBenchEnv
@@ -35,13 +36,15 @@ class Says:
 
 
 class Deliberates(Says):
-    """Waits for answers."""
+    """Decides what it says, and stops while it has nothing to say."""
 
-    async def decide(self, observation: Any) -> Decision:
-        raise NotImplementedError
+    async def decide(self, observation: Any) -> Decision:  # noqa: ARG002 -- the contract
+        if not self.turn:
+            raise PolicyStoppedError
+        return Decision(self.turn, {"said": self.turn})
 
-    def recall(self, observation: Any, trace: Any) -> str:
-        raise NotImplementedError
+    def recall(self, _observation: Any, trace: Any) -> str:
+        return trace["said"]
 
 
 def said(policy: Any, seed: int, turns: int = 200) -> list[str]:
@@ -125,9 +128,42 @@ def test_policies_that_parameters_name() -> None:
     assert named_policies({"policy": Says("a")}) == ()
 
 
-def test_policy_that_waits_for_answers_is_refused() -> None:
-    with pytest.raises(PolicyError, match="other: got Deliberates, which waits for answers"):
-        MixturePolicy("greedy", Deliberates("b"))
+# ---- deciding and recalling
+
+
+def decided(policy: MixturePolicy, observation: Any) -> Decision:
+    return asyncio.run(policy.decide(observation))
+
+
+def test_trace_names_whose_turn_it_was_and_recalls_it() -> None:
+    policy, recalling = (MixturePolicy(Deliberates("company status"), "random", 0.5) for _ in range(2))
+    policy.reset(1)
+    recalling.reset(1)
+    observation, _ = YCBenchEnv().reset(seed=1)
+    decisions = [decided(policy, observation) for _ in range(30)]
+    by = {str(decision.trace["played_by"]): decision.turn for decision in decisions}
+    assert set(by) == {"policy", "other"}
+    assert by["policy"] == "company status"
+    assert [recalling.recall(observation, each.trace) for each in decisions] == [each.turn for each in decisions]
+
+
+def test_trace_of_other_draws_is_refused() -> None:
+    policy = mixed(0.0)
+    with pytest.raises(ValueError, match="played_by: got 'other' from the record, expected 'policy'"):
+        policy.recall(OBSERVATION, {"played_by": "other"})
+
+
+def test_after_a_stop_the_same_policy_is_asked_again() -> None:
+    other = Deliberates("b")
+    policy = mixed(0.5, Says("a"), other)
+    policy.reset(1)
+    for expected in said(mixed(0.5), 1, 30):
+        if expected == "b":
+            other.turn = ""
+            with pytest.raises(PolicyStoppedError):
+                decided(policy, OBSERVATION)
+            other.turn = "b"
+        assert decided(policy, OBSERVATION).turn == expected
 
 
 def test_inner_policy_without_a_turn_is_named() -> None:

@@ -216,7 +216,7 @@ CHANGES: list[tuple[Callable[[Bench], object], str, str]] = [
     (
         lambda b: take_the_turns_of_greedy(b, "mixture"),
         "copies results policies",
-        "mixture, default, seed 1: turn 1: action: ",
+        "mixture, default, seed 1: turn 1: trace: one of the recorded and the present policy deliberates",
     ),
     *((lambda b, f=file, w=where, to=to: b.edit(f, *w, to=to), rules, line) for file, where, to, rules, line in EDITS),
 ]
