@@ -10,6 +10,7 @@ import datetime as dt
 import itertools
 import os
 import re
+import shutil
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,7 +139,8 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
             _arrow()
             table.to_parquet(file, index=False, compression="zstd")
         else:
-            table.to_json(file, orient="records", lines=True, double_precision=15)
+            rows = table.astype(object).where(table.notna(), None).to_dict("records")
+            file.write("".join(f"{to_json(row)}\n" for row in rows).encode("ascii"))
     return len(table)
 
 
@@ -326,6 +328,9 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
                 data_format="parquet",
                 requirements=[f"ycbench-env=={runs[0].identity.version}"],
             )
+    except BaseException:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        raise
     finally:
         del os.environ[_MINARI_PLACE]
         os.environ |= {} if place is None else {_MINARI_PLACE: place}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -312,6 +313,18 @@ def test_runs_that_cannot_be_one_data_set_are_refused(play: Play, data: Path) ->
     )
     with pytest.raises(ExportError, match="got runs that differ or are not over"):
         write_minari(find_runs([run.folder]), data, "ycbench/made-v4")
+
+
+def test_a_data_set_that_cannot_be_written_leaves_nothing(play: Play, data: Path) -> None:
+    run = play("sim resume", max_turns=1)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_minari([run], data, NAME)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not (data / NAME).exists()
 
 
 # ---------------------------------------------------------------- the command
