@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final
 
@@ -108,7 +109,7 @@ def _hidden_parts(env: YCBenchEnv, domains: list[str], tasks: list[dict[str, Any
         yield _table("HIDDEN: what clients are", headings, rows, style)
     rows = []
     for task in tasks:  # each is accepted in a world of its own
-        world, listed = env.clone(), sum(row["required_qty"] for row in task["requirements"])
+        world, listed = env.clone(), math.fsum(row["required_qty"] for row in task["requirements"])
         (accepted,) = _answers(world, f"task accept --task-id {task['task_id']}")
         real, following = "out of reach", ["-", "-", "-"]  # a market may list what is
         if "error" not in accepted:

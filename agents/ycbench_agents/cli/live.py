@@ -169,7 +169,7 @@ class LiveProgress(LineProgress):
 
     def tick(self) -> None:
         """Draw the screen again; no thread does that, since episodes are forked from this process."""
-        completed = self._done + sum(row.fraction for row in self._rows.values())
+        completed = self._done + math.fsum(row.fraction for row in self._rows.values())
         self._bar.update(self._task, completed=completed, place=f"{self._done}/{self._total}")
         self.screen.update(self.render(), refresh=True)
 
