@@ -87,7 +87,7 @@ def _moments(seed: int) -> list[Moment]:
     while not ended:
         turn = policy.act(observation)
         rates = {
-            (employee.name, domain): (rate / 10_000, policy.believed_rate(employee.name, domain).rate)
+            (employee.name, domain): (rate / 10_000, policy._blind.estimate.team((employee.name,), domain).rate)  # noqa: SLF001 -- what it believes
             for employee in env.get_state().employees
             for domain, rate in zip(DOMAINS, employee.rates_e4, strict=True)
         }
