@@ -36,7 +36,7 @@ class LineProgress(Callbacks):
 
     def __init__(self, *, quiet: bool = False, turns: bool = False) -> None:
         self._quiet = quiet
-        self.wants_turns = turns and not quiet
+        self._turns = turns and not quiet
         self._total = self._done = 0
 
     def begin(self, total: int, done: int) -> None:
@@ -50,7 +50,7 @@ class LineProgress(Callbacks):
 
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
         """Write a line about a turn."""
-        if self.wants_turns:
+        if self._turns:
             results = cast("list[dict[str, Any]]", turn.results)
             ok = sum(bool(result.get("ok")) for result in results)
             parts = (str(key), f"turn {turn.turn}", turn.sim_time[:16], dollars(turn.funds_cents))

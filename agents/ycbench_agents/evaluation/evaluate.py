@@ -22,11 +22,9 @@ from ycbench_agents.evaluation.results import (
     SUITE_FILE,
     Episode,
     Evaluation,
-    PlannedEpisode,
     Player,
-    episode_of,
-    planned_episodes,
     read_evaluation,
+    run_folder,
     run_of,
     write_evaluation,
     write_failures,
@@ -35,7 +33,7 @@ from ycbench_agents.evaluation.results import (
 from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Limits, Suite, SuiteError, load_suite, suite_of
 from ycbench_agents.evaluation.workers import BackendName, Job, Progress, check_policy_apart, play_jobs
 from ycbench_agents.registry import PolicyError, make_policy, policy_names
-from ycbench_agents.runs import Run, RunError, RunMismatchError, RunOrigin, read_run
+from ycbench_agents.runs import Run, RunError, RunIdentity, RunMismatchError, RunOrigin, read_run
 from ycbench_agents.runs.run import plain_json, version
 from ycbench_agents.runs.store import explained, locked
 from ycbench_env.text import JsonObject
@@ -106,30 +104,35 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "evaluation.lock"):
-        known, failures = _begin(folder, suite, players, overrides, progress)
+        begun = _begin(folder, suite, players, overrides, progress)
+        failures = {each.key: each.reason for each in begun.episodes}
+        write_failures(folder, failures)
         try:
-            asked = [each for each in planned_episodes(suite, known, version()) if each.key.policy in chosen]
-            left = [
-                each for each in asked if each.key in failures or not _is_done(run_of(folder, each), measure=measure)
-            ]
-            kept = [each.identity for each in asked if each not in left]
+            jobs: list[Job] = []
+            kept: list[RunIdentity] = []
+            for each in begun.episodes:
+                key, identity = each.key, each.identity
+                if identity is None or key.policy not in chosen:
+                    continue
+                if each.reason is None and _is_done(each.run, measure=measure):
+                    kept.append(identity)
+                    continue
+                place = folder / run_folder(key, identity)
+                jobs.append(Job(key, identity, place, suite.limits, each.deliberates, headers or {}, measure))
             own = Counter(each.policy for each in kept if own_modules(each.policy, parameters_of(each)))
             for name, count in own.items():
                 what = "finished episodes are" if count > 1 else "finished episode is"
                 progress.warn(f"{name}: {count} {what} kept; after changing the class use another --out or label")
-            left.sort(key=_rank)  # the sort is stable
-            jobs = [Job(each, folder / each.folder_name, suite.limits, headers or {}, measure) for each in left]
-            progress.begin(len(jobs), len(asked) - len(jobs))
+            jobs.sort(key=_rank)  # the sort is stable
+            progress.begin(len(jobs), len(kept))
             reports = play_jobs(jobs, workers, suite.concurrency, progress, backend, address)
             with contextlib.closing(reports):
                 for report in reports:
-                    key, reason = report.job.key, report.failure
-                    changed = failures.pop(key, None) != reason
-                    if reason is not None:
-                        failures[key] = reason
-                    if changed:
+                    job, reason = report.job, report.failure
+                    if failures[job.key] != reason:
+                        failures[job.key] = reason
                         write_failures(folder, failures)
-                    progress.finished(key, episode_of(key, run_of(folder, report.job.planned), reason))
+                    progress.finished(job.key, Episode(job.key, reason, run_of(job.folder, job.identity)))
         finally:  # also after Ctrl-C
             evaluation = read_evaluation(out)
             write_results(evaluation)
@@ -138,10 +141,9 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
 
 def _begin(
     folder: Path, suite: Suite, players: Sequence[Player], overrides: Sequence[JsonObject], progress: Progress
-) -> tuple[list[Player], dict[EpisodeKey, str]]:
-    """Write suite.json and failures.json, and return who plays, and what failed in an earlier command and why."""
+) -> Evaluation:
+    """Write suite.json, and return the evaluation with what an earlier command has played of it."""
     who = {(player.policy, player.preset): player for player in players}
-    failures: dict[EpisodeKey, str] = {}
     origin = RunOrigin.here(dt.datetime.now(dt.UTC).isoformat())
     try:
         before = read_evaluation(folder) if (folder / SUITE_FILE).exists() else None
@@ -150,19 +152,18 @@ def _begin(
     except RunError as error:
         progress.warn(f"{error}; begun anew")
         before = None
-    if before is not None:
+    if before is None:
+        write_failures(folder, {})
+    else:
         origin = before.origin if before.version == version() else origin
         same = {policy.label for policy in before.suite.policies if policy in suite.policies}
         for player in before.players:  # those of rows that are not asked for now
             if player.policy in same:
                 who.setdefault((player.policy, player.preset), player)
-        planned = set(suite.episodes())
-        failures = {each.key: each.reason for each in before.episodes if each.reason and each.key in planned}
     rows = [(policy.label, preset.label) for policy in suite.policies for preset in suite.presets]
     known = [who[row] for row in rows if row in who]
     write_evaluation(folder, suite, known, origin, overrides)
-    write_failures(folder, failures)
-    return known, failures
+    return read_evaluation(folder)
 
 
 def _players(
@@ -205,8 +206,9 @@ def resume_evaluation(
     if there.version != version():
         msg = f"{folder}: was begun by ycbench-env {there.version}, this is {version()}; play it anew in another folder"
         raise RunError(msg)
-    for planned in planned_episodes(there.suite, there.players, version()):
-        require_trust(planned.identity, trusted, folder)
+    for identity in (each.identity for each in there.episodes):
+        if identity is not None:
+            require_trust(identity, trusted, folder)
     return play_suite(
         there.suite,
         folder,
@@ -236,17 +238,16 @@ def resume_runs(
     for run in runs:
         identity, folder = run.identity, _absolute(run.folder)
         key = EpisodeKey(identity.policy, str(identity.config.get("name")), str(identity.seed))
-        episodes[folder] = Episode(key, "finished", None, run)
-        if not run.is_finished or run.lost_turns():
+        episodes[folder] = Episode(key, None, run)
+        if not _is_done(run, measure=False):
             require_trust(identity, trusted, run.folder)
-            planned = PlannedEpisode(key, identity, deliberates=identity.policy == LLM)
-            limits = Limits(max_turns=identity.max_turns)
-            jobs.append(Job(planned, folder, limits, trusted.headers, measure=False))
+            limits, deliberates = Limits(max_turns=identity.max_turns), identity.policy == LLM
+            jobs.append(Job(key, identity, folder, limits, deliberates, trusted.headers, measure=False))
     progress.begin(len(jobs), len(runs) - len(jobs))
     with contextlib.closing(play_jobs(jobs, workers, concurrency, progress)) as reports:
         for report in reports:
             key, folder = report.job.key, report.job.folder
-            episodes[folder] = episode_of(key, read_run(given[folder]), report.failure)
+            episodes[folder] = Episode(key, report.failure, read_run(given[folder]))
             progress.finished(key, episodes[folder])
     return tuple(episodes.values())
 
@@ -268,7 +269,7 @@ def _is_done(run: Run | None, *, measure: bool) -> bool:
     return not measure or read_metrics(run.folder) is not None
 
 
-def _rank(planned: PlannedEpisode) -> int:
+def _rank(job: Job) -> int:
     """Return the place of an episode by its length: the longest are begun first."""
-    name = planned.identity.policy
+    name = job.identity.policy
     return {"market_roller": 0, "expert": 2}.get(name, 3 if name in policy_names() else 1)

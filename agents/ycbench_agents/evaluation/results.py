@@ -76,35 +76,27 @@ class Player:
     deliberates: bool = False  # whether it waits for answers from outside
 
 
-@attrs.frozen
-class PlannedEpisode:
-    """An episode of a suite and the identity of its run."""
-
-    key: EpisodeKey
-    identity: RunIdentity = attrs.field(repr=False)
-    deliberates: bool = False  # whether its policy waits for answers from outside
-
-    @property
-    def folder_name(self) -> str:
-        """Name of the run's folder."""
-        key = self.key
-        again = [f"repeat{key.repeat}"] if key.repeat > 1 else []
-        return self.identity.folder_name(key.policy, self.identity.model or "", key.preset, f"seed{key.seed}", *again)
-
-
 @attrs.frozen(slots=False)
 class Episode:
     """A planned episode and its result."""
 
     key: EpisodeKey
-    status: EpisodeStatus
     reason: str | None = None  # why it failed: class of the error, and its text
-    run: Run | None = None  # a finished episode has a finished run
+    run: Run | None = None
+    identity: RunIdentity | None = attrs.field(default=None, repr=False)  # None where its seed or player is unknown
+    deliberates: bool = False  # whether its policy waits for answers from outside
+
+    @property
+    def status(self) -> EpisodeStatus:
+        """Failed if there is a reason, finished if its run is."""
+        if self.reason is not None:
+            return "failed"
+        return "finished" if self.run is not None and self.run.is_finished else "missing"
 
     @property
     def outcome(self) -> RunOutcome | None:
         """Outcome of its run; None if it is not finished, like all that follows."""
-        return self.run.outcome if self.status == "finished" and self.run is not None else None
+        return self.run.outcome if self.run is not None and self.status == "finished" else None
 
     @property
     def final_funds_cents(self) -> int | None:
@@ -125,9 +117,22 @@ class Episode:
         """
         from ycbench_agents.evaluation.metrics import measure_run, read_metrics  # noqa: PLC0415 -- slow to import
 
-        if self.status != "finished" or self.run is None:
+        if self.run is None or self.outcome is None:
             return None
         return read_metrics(self.run.folder) or measure_run(self.run)
+
+    def row(self) -> JsonObject:
+        """Return it as results.json has it."""
+        outcome = self.outcome
+        return {
+            **attrs.asdict(self.key),
+            "status": self.status,
+            "reason": self.reason,
+            "final_funds_cents": self.final_funds_cents,
+            "score_cents": self.score_cents,
+            "terminal_reason": None if outcome is None else outcome.terminal_reason,
+            "turns": None if outcome is None else outcome.turns,
+        }
 
 
 @attrs.frozen(slots=False)
@@ -162,19 +167,11 @@ class Evaluation:
             except Exception as error:  # noqa: BLE001 -- a damaged turn may lead to anything; the others go on
                 reason = f"cannot be measured: {type(error).__name__}: {error}"
                 warnings.warn(f"{episode.key}: {reason}", RunWarning, stacklevel=2)
-                metrics, episode = None, attrs.evolve(episode, status="failed", reason=reason)  # noqa: PLW2901 -- as documented
-            outcome = episode.outcome
-            row = {
-                **attrs.asdict(episode.key),
-                "status": episode.status,
-                "reason": episode.reason,
-                "ending": None if outcome is None else outcome.terminal_reason or "cut_off",
-                "final_funds_cents": episode.final_funds_cents,
-                "score_cents": episode.score_cents,
-                "turns": None if outcome is None else outcome.turns,
-                "model": self.model(episode.key.policy, episode.key.preset),
-            }
-            rows.append({**({} if metrics is None else metrics_row(metrics)), **row})
+                metrics, episode = None, attrs.evolve(episode, reason=reason)  # noqa: PLW2901 -- as documented
+            ending = None if episode.outcome is None else episode.outcome.terminal_reason or "cut_off"
+            model = self.model(episode.key.policy, episode.key.preset)
+            measured = {} if metrics is None else metrics_row(metrics)
+            rows.append({**measured, **episode.row(), "ending": ending, "model": model})
         dtypes: dict[str, Any] = {**_FRAME, **{k: v for k, v in metrics_dtypes().items() if k not in _FRAME}}
         return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
@@ -221,30 +218,10 @@ def _write(path: Path, content: object) -> None:
     write_record(path, to_json(unstructure(content), indent=2) + "\n")
 
 
-def planned_episodes(suite: Suite, players: Iterable[Player], of_version: str) -> tuple[PlannedEpisode, ...]:
-    """Return the planned episodes whose seeds and players are known, in the order of the suite."""
-    who = {(player.policy, player.preset): player for player in players}
-    names = {policy.label: policy.name for policy in suite.policies}
-    configs = {
-        preset.label: (cast("JsonObject", plain_json(preset.config.to_dict(), "config")), preset.config.digest())
-        for preset in suite.presets
-    }
-    planned: list[PlannedEpisode] = []
-    for key in suite.episodes():
-        player, seed, (config, digest) = who.get((key.policy, key.preset)), suite.seed_of(key.seed), configs[key.preset]
-        if player is not None and seed is not None:
-            identity = RunIdentity(
-                version=of_version,
-                config=config,
-                config_digest=digest,
-                seed=seed,
-                policy=names[key.policy],
-                settings=player.settings,
-                model=player.model,
-                max_turns=suite.limits.max_turns,
-            )
-            planned.append(PlannedEpisode(key, identity, player.deliberates))
-    return tuple(planned)
+def run_folder(key: EpisodeKey, identity: RunIdentity) -> str:
+    """Return the name of the folder of an episode's run."""
+    again = [f"repeat{key.repeat}"] if key.repeat > 1 else []
+    return identity.folder_name(key.policy, identity.model or "", key.preset, f"seed{key.seed}", *again)
 
 
 def read_evaluation(folder: Path | str) -> Evaluation:
@@ -264,29 +241,39 @@ def read_evaluation(folder: Path | str) -> Evaluation:
         EpisodeKey(row.policy, row.preset, row.seed, row.repeat): f"{row.error}: {row.text}" if row.text else row.error
         for row in _read(folder / FAILURES_FILE, tuple[_Failure, ...], "failures") or ()
     }
-    planned = {each.key: each for each in planned_episodes(suite, file.players, file.version)}
-    episodes = tuple(
-        episode_of(key, run_of(folder, planned[key]) if key in planned else None, failures.get(key))
-        for key in suite.episodes()
-    )
-    return Evaluation(folder, suite, episodes, file.players, file.version, file.origin, file.overrides)
+    players = {(player.policy, player.preset): player for player in file.players}
+    names = {policy.label: policy.name for policy in suite.policies}
+    configs = {preset.label: preset.config for preset in suite.presets}
+    values = {label: cast("JsonObject", plain_json(each.to_dict(), "config")) for label, each in configs.items()}
+    digests = {label: each.digest() for label, each in configs.items()}
+    episodes: list[Episode] = []
+    for key in suite.episodes():
+        player, seed, reason = players.get((key.policy, key.preset)), suite.seed_of(key.seed), failures.get(key)
+        if player is None or seed is None:
+            episodes.append(Episode(key, reason))
+            continue
+        identity = RunIdentity(
+            version=file.version,
+            config=values[key.preset],
+            config_digest=digests[key.preset],
+            seed=seed,
+            policy=names[key.policy],
+            settings=player.settings,
+            model=player.model,
+            max_turns=suite.limits.max_turns,
+        )
+        run = run_of(folder / run_folder(key, identity), identity)
+        episodes.append(Episode(key, reason, run, identity, player.deliberates))
+    return Evaluation(folder, suite, tuple(episodes), file.players, file.version, file.origin, file.overrides)
 
 
-def episode_of(key: EpisodeKey, run: Run | None, failure: str | None) -> Episode:
-    """Return an episode that has failed for a reason, is finished, or is missing."""
-    if failure is not None:
-        return Episode(key, "failed", failure, run)
-    return Episode(key, "finished" if run is not None and run.is_finished else "missing", None, run)
-
-
-def run_of(folder: Path, planned: PlannedEpisode) -> Run | None:
-    """Return the run of an episode; None where there is none, or a damaged or different one."""
-    place = folder / planned.folder_name
+def run_of(folder: Path, identity: RunIdentity) -> Run | None:
+    """Return the run in a folder; None where there is none, or a damaged or different one."""
     try:
-        run = None if place.is_symlink() else find_run(place)  # a link may lead out of the folder
+        run = None if folder.is_symlink() else find_run(folder)  # a link may lead out of the evaluation
     except RunError:
         return None
-    if run is None or any(json_differences(run.identity.comparable(), planned.identity.comparable())):
+    if run is None or any(json_differences(run.identity.comparable(), identity.comparable())):
         return None
     return run
 
@@ -303,18 +290,19 @@ def write_evaluation(
         _write(folder / SEEDS_FILE, {"format": EVALUATION_FORMAT, "seeds": suite.secret_seeds})
 
 
-def write_failures(folder: Path, failures: Mapping[EpisodeKey, str]) -> None:
+def write_failures(folder: Path, reasons: Mapping[EpisodeKey, str | None]) -> None:
     """Replace failures.json; where nothing failed there is none."""
-    path = folder / FAILURES_FILE
-    if not failures:
-        with explained(path):
-            path.unlink(missing_ok=True)
-        return
     rows: list[_Failure] = []
-    for key, reason in sorted(failures.items()):
-        error, _, text = reason.partition(": ")
-        rows.append(_Failure(**attrs.asdict(key), error=error, text=text))
-    _write(path, {"format": EVALUATION_FORMAT, "failures": rows})
+    for key, reason in sorted(reasons.items()):
+        if reason is not None:
+            error, _, text = reason.partition(": ")
+            rows.append(_Failure(**attrs.asdict(key), error=error, text=text))
+    path = folder / FAILURES_FILE
+    if rows:
+        _write(path, {"format": EVALUATION_FORMAT, "failures": rows})
+        return
+    with explained(path):
+        path.unlink(missing_ok=True)
 
 
 def write_results(evaluation: Evaluation) -> None:
@@ -504,6 +492,9 @@ def results_document(evaluation: Evaluation) -> JsonObject:
         own = [each for each in episodes if (each.key.policy, each.key.preset) == (row.policy, row.preset)]
         derived = {"is_complete": row.is_complete, "survival_fraction": row.survival_fraction, "usage": _usages(own)}
         rows.append({**attrs.asdict(row), **derived})
+    public = episodes
+    if suite.is_held_out:
+        public = tuple(attrs.evolve(each, reason=each.reason and each.reason.partition(":")[0]) for each in episodes)
     statuses = [episode.status for episode in episodes]
     return {
         "format": EVALUATION_FORMAT,
@@ -516,7 +507,7 @@ def results_document(evaluation: Evaluation) -> JsonObject:
         "missing": statuses.count("missing"),
         "usage": _usages(episodes),
         "leaderboard": rows,
-        "episodes": [_episode_json(episode, is_secret=suite.is_held_out) for episode in episodes],
+        "episodes": [episode.row() for episode in public],
     }
 
 
@@ -524,16 +515,3 @@ def _usages(episodes: Sequence[Episode]) -> JsonObject:
     """Return the usage of runs with a result, and of those that failed or are not finished."""
     parts = {"finished": usage_of(episodes, with_result=True), "without_result": usage_of(episodes, with_result=False)}
     return {name: None if part is None else part.to_dict() for name, part in parts.items()}
-
-
-def _episode_json(episode: Episode, *, is_secret: bool) -> JsonObject:
-    reason, outcome = episode.reason, episode.outcome
-    return {
-        **attrs.asdict(episode.key),
-        "status": episode.status,
-        "reason": reason.partition(":")[0] if is_secret and reason is not None else reason,
-        "final_funds_cents": episode.final_funds_cents,
-        "score_cents": episode.score_cents,
-        "terminal_reason": None if outcome is None else outcome.terminal_reason,
-        "turns": None if outcome is None else outcome.turns,
-    }

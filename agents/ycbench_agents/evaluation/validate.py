@@ -33,10 +33,9 @@ from ycbench_agents.evaluation.results import (
     RESULTS_FILE,
     SUITE_FILE,
     Evaluation,
-    PlannedEpisode,
-    planned_episodes,
     read_evaluation,
     results_document,
+    run_folder,
 )
 from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Suite, load_suite
 from ycbench_agents.files import FileError, parse_json, read_record, read_toml, structure, to_json, unstructure
@@ -346,7 +345,7 @@ class _Evidence:
 
     evaluation: Evaluation
     rules: Rules
-    planned: Mapping[str, PlannedEpisode]  # episodes whose seed is known, by the name of their folder
+    planned: Mapping[str, tuple[EpisodeKey, RunIdentity]]  # episodes whose seed is known, by the name of their folder
     folders: Mapping[str, Run | str]  # the run in each folder, or why it cannot be read, by the folder's name
     passes: tuple[_Pass, ...]  # one a finished episode
 
@@ -402,7 +401,7 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
             line = f"{type(error).__name__}: {error}"
             check = Check("readable", "evaluations", "readable files", "damaged files", unchecked=1, faults=[line])
             return Validation(folder, rules, (check,), None)
-        planned = planned_episodes(evaluation.suite, evaluation.players, evaluation.version)
+        known = [(each.key, each.identity) for each in evaluation.episodes if each.identity is not None]
         folders: dict[str, Run | str] = {}
         for path in sorted(folder.glob("run-*")):
             try:
@@ -414,7 +413,8 @@ def validate(folder: Path | str, rules: Rules, *, trust_policies: bool = False, 
         passes = tuple(_Pass(key, run, kind) for (key, run), kind in zip(finished, kinds, strict=True))
         for found in progress(passes):
             _examine(found, _policy_to_ask(found, trust_policies=trust_policies))
-        evidence = _Evidence(evaluation, rules, {each.folder_name: each for each in planned}, folders, passes)
+        planned = {run_folder(*each): each for each in known}
+        evidence = _Evidence(evaluation, rules, planned, folders, passes)
         checks: list[Check] = []
         for rule, of, expected, function in _CHECKS:
             check = Check(rule, of, expected)
@@ -523,7 +523,7 @@ def _version(evidence: _Evidence, check: Check) -> Iterator[str]:
         planned = evidence.planned.get(name)
         counts = planned is not None or evidence.rules.runs == "planned"
         if isinstance(run, Run) and run.identity.version != asked and counts:
-            where = planned.key if planned is not None else evidence.detail(name)
+            where = planned[0] if planned is not None else evidence.detail(name)
             yield f"{where}: got {shown(run.identity.version)}, expected {asked}"
 
 
@@ -555,13 +555,13 @@ def _episodes(evidence: _Evidence, check: Check) -> Iterator[str]:
 @_check("runs", "folders", "each run in the folder of its episode; if the rules say so, nothing else")
 def _runs(evidence: _Evidence, check: Check) -> Iterator[str]:
     check.checked = len(evidence.folders)
-    for name, planned in evidence.planned.items():
+    for name, (key, identity) in evidence.planned.items():
         run = evidence.folders.get(name)
         lines = [run] if isinstance(run, str) else []
         if isinstance(run, Run):
-            differences = json_differences(run.identity.comparable(), planned.identity.comparable())
+            differences = json_differences(run.identity.comparable(), identity.comparable())
             lines = [f"run.json: {line} (recorded | planned)" for line in itertools.islice(differences, _MOST_LINES)]
-        yield from (f"{planned.key}: {evidence.detail(line)}" for line in lines)
+        yield from (f"{key}: {evidence.detail(line)}" for line in lines)
     beside = [name for name in evidence.folders if name not in evidence.planned]
     if evidence.rules.runs == "planned":
         yield from (f"{evidence.detail(each)}: the folder belongs to no planned episode; remove it" for each in beside)
@@ -727,7 +727,7 @@ def _held_out(evidence: _Evidence, check: Check) -> Iterator[str]:
     """Check that no secret seed can be read in, or guessed from, a file that may be published."""
     if not evidence.evaluation.suite.is_held_out:
         return
-    seeds = {each.identity.seed for each in evidence.planned.values()}
+    seeds = {identity.seed for _, identity in evidence.planned.values()}
     stored = _stored(evidence, check, RESULTS_FILE, PROVENANCE_FILE, *_REPORTS)
     check.checked = len(stored)
     for name, data in stored.items():

@@ -30,7 +30,7 @@ import attrs
 
 from ycbench_agents.base import PolicyStoppedError, without_secrets
 from ycbench_agents.evaluation.factory import build_policy, own_modules, parameters_of, waits_for_answers
-from ycbench_agents.evaluation.results import Episode, PlannedEpisode
+from ycbench_agents.evaluation.results import Episode
 from ycbench_agents.evaluation.suite import EpisodeKey, Limits
 from ycbench_agents.registry import PolicyError, make_policy
 from ycbench_agents.runs import RunIdentity, RunWarning, TurnRecord, play_run
@@ -62,22 +62,19 @@ def _import_path() -> tuple[str, ...]:
 class Job:
     """An episode to play."""
 
-    planned: PlannedEpisode
+    key: EpisodeKey
+    identity: RunIdentity = attrs.field(repr=False)
     folder: Path  # of the run, absolute: a process of a cluster may have another working directory
     limits: Limits
+    deliberates: bool = False  # whether its policy waits for answers from outside
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)  # of a language model's server
     measure: bool = True  # whether its metrics are stored beside the run
     import_path: tuple[str, ...] = attrs.field(factory=_import_path, repr=False)  # where a policy of one's own may lie
 
     @property
-    def key(self) -> EpisodeKey:
-        """Which episode."""
-        return self.planned.key
-
-    @property
     def seconds(self) -> int:
         """Wall-clock time that the episode and its measurement may take."""
-        return self.limits.waiting_seconds if self.planned.deliberates else self.limits.seconds
+        return self.limits.waiting_seconds if self.deliberates else self.limits.seconds
 
 
 class Progress:
@@ -87,9 +84,6 @@ class Progress:
     start no thread.
     """
 
-    wants_turns = False
-    """Whether ``turn`` is to be called: all turns of policies that wait for answers, else at most ten a second."""
-
     def begin(self, total: int, done: int) -> None:
         """So many episodes are to be played now, and so many were finished before."""
 
@@ -97,7 +91,7 @@ class Progress:
         """An episode has begun, or goes on."""
 
     def turn(self, key: EpisodeKey, turn: TurnRecord) -> None:
-        """A turn was played."""
+        """A turn was played; called for all turns of policies that wait for answers, else at most ten a second."""
 
     def finished(self, key: EpisodeKey, episode: Episode) -> None:
         """An episode has finished or failed, see ``episode.status``."""
@@ -173,11 +167,11 @@ def _play(job: Job, on_turn: Callable[[TurnRecord], None] | None) -> None:
     sys.path.extend(folder for folder in job.import_path if folder not in sys.path)
     run = play_run(
         job.folder,
-        job.planned.identity,
-        build_policy(job.planned.identity, job.headers),
+        job.identity,
+        build_policy(job.identity, job.headers),
         on_turn=on_turn,
         patience_s=_LOCK_PATIENCE_S,
-        begin_anew=not job.planned.deliberates,  # replies were paid for
+        begin_anew=not job.deliberates,  # replies were paid for
     )
     if not run.is_finished:
         raise PolicyStoppedError(run.outcome.reason)
@@ -201,8 +195,7 @@ def _reason(error: BaseException, job: Job) -> str:
 
 def _place(error: BaseException, job: Job) -> str:
     """Return the last place in a policy's own module, and the turn, where an error has passed through there."""
-    identity = job.planned.identity
-    names = own_modules(identity.policy, parameters_of(identity))
+    names = own_modules(job.identity.policy, parameters_of(job.identity))
     frames = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_globals.get("__name__") in names]
     if not frames:
         return ""
@@ -214,7 +207,7 @@ def _place(error: BaseException, job: Job) -> str:
 
 def _one_line(text: str, job: Job) -> str:
     """Return a text on one line: printable, without keys and values of headers, and without this machine's paths."""
-    own = job.planned.identity.settings.get("api_key_variable")
+    own = job.identity.settings.get("api_key_variable")
     keys = [value for name, value in os.environ.items() if name == own or name.upper().endswith("_API_KEY")]
     text = without_secrets(text, [*keys, *job.headers.values()])
     text = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", text.replace(f"{job.folder.parent}{os.sep}", ""))
@@ -255,7 +248,7 @@ def _begin(memory_mib: int) -> None:
     _set_memory_limit(memory_mib)
 
 
-def _episode_process(connection: Any, job: Job, wants_turns: bool) -> None:  # noqa: ANN401, FBT001 -- a Connection, of another class on Windows
+def _episode_process(connection: Any, job: Job) -> None:  # noqa: ANN401 -- a Connection, of another class on Windows
     """Play a job and send turns and the report."""
     _begin(job.limits.memory_mib)
     last = 0.0
@@ -267,15 +260,14 @@ def _episode_process(connection: Any, job: Job, wants_turns: bool) -> None:  # n
             last = now
             connection.send(turn)
 
-    report = play_job(job, send if wants_turns else None)
+    report = play_job(job, send)
     _set_memory_limit(None)
     connection.send((report.failure, report.warnings))
 
 
-def _check_process(connection: Any, name: str, parameters: dict[str, Any], path: tuple[str, ...], mib: int) -> None:  # noqa: ANN401 -- as above
+def _check_process(connection: Any, name: str, parameters: dict[str, Any], mib: int) -> None:  # noqa: ANN401 -- as above
     """Make a policy and send whether it waits for answers, or why it is refused."""
     _begin(mib)
-    sys.path.extend(folder for folder in path if folder not in sys.path)
     try:
         connection.send(waits_for_answers(make_policy(name, **parameters)))
     except PolicyError as error:
@@ -289,7 +281,7 @@ def check_policy_apart(name: str, parameters: Mapping[str, Any], limits: Limits)
     A misspelt name or parameter is a PolicyError. Where that process gives no answer the policy plays all the same: its
     episodes fail with the reason.
     """
-    process = _Process(_METHOD, _check_process, name, dict(parameters), _import_path(), limits.memory_mib)
+    process = _Process(_METHOD, _check_process, name, dict(parameters), limits.memory_mib)
     try:
         answer = process.connection.recv() if process.connection.poll(min(_CHECK_S, limits.seconds)) else False
     except (EOFError, OSError):
@@ -372,16 +364,16 @@ def _play_here(
     room = {False: workers, True: concurrency}  # for policies that need the processor, and for those that wait
     waiting = {kind: collections.deque[Job]() for kind in room}
     for job in jobs:
-        waiting[job.planned.deliberates].append(job)
+        waiting[job.deliberates].append(job)
     running: dict[Any, tuple[Job, _Process, float]] = {}
     try:
         while running or any(waiting.values()):
             for kind, queue in waiting.items():
-                while queue and sum(job.planned.deliberates == kind for job, *_ in running.values()) < room[kind]:
+                while queue and sum(job.deliberates == kind for job, *_ in running.values()) < room[kind]:
                     job = queue.popleft()
-                    process = _Process(method, _episode_process, job, progress.wants_turns)
+                    process = _Process(method, _episode_process, job)
                     running[process.connection] = job, process, time.monotonic() + job.seconds
-                    progress.started(job.key, job.planned.identity)
+                    progress.started(job.key, job.identity)
             ready = multiprocessing.connection.wait(list(running), _LOOK_S)
             for connection, (job, process, deadline) in list(running.items()):
                 message: Any = process.receive() if connection in ready else None
@@ -389,7 +381,7 @@ def _play_here(
                     progress.turn(job.key, message)
                     message = None
                 if message is None and time.monotonic() > deadline:
-                    limit = "limits.waiting_seconds" if job.planned.deliberates else "limits.seconds"
+                    limit = "limits.waiting_seconds" if job.deliberates else "limits.seconds"
                     hint = f"see {limit} of the suite, or --timeout of ycbench run"
                     message = f"TimeLimit: took longer than {job.seconds} seconds; {hint}", ()
                 if message is not None:
@@ -468,7 +460,7 @@ def _play_on(backend: BackendName, jobs: Sequence[Job], address: str | None, pro
         left = {submit(job) for job in jobs}
         stack.callback(lambda: [future.cancel() for future in left])
         for job in jobs:
-            progress.started(job.key, job.planned.identity)
+            progress.started(job.key, job.identity)
         while left:
             done, left = wait(left, _LOOK_S, FIRST_COMPLETED)
             progress.tick()

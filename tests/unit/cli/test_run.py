@@ -153,7 +153,7 @@ def test_models_cost_and_useless_replies_are_named(capsys: pytest.CaptureFixture
     out, err = capsys.readouterr()
     assert "language models: 4 turns, at least 1,234 tokens, at least $0.50" in out
     assert "3 of 4 replies held nothing that could be run; a model that calls no tools needs --param mode=text" in err
-    failed = attrs.evolve(episode, status="failed", reason="boom")
+    failed = attrs.evolve(episode, reason="boom")
     assert report_failures([failed] * 22, is_interrupted=False) == 1
     assert "failed: 2 more" in capsys.readouterr().err
 

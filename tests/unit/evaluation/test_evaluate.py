@@ -27,7 +27,7 @@ from ycbench_agents.evaluation import Evaluation, Progress, SuiteError, leaderbo
 from ycbench_agents.evaluation import workers as workers_module
 from ycbench_agents.evaluation.evaluate import resume_evaluation
 from ycbench_agents.evaluation.factory import Trusted
-from ycbench_agents.evaluation.results import Episode, planned_episodes
+from ycbench_agents.evaluation.results import Episode, run_folder
 from ycbench_agents.evaluation.suite import EpisodeKey
 from ycbench_agents.evaluation.workers import BackendName, Job, Report, WorkersError, play_job
 from ycbench_agents.files import FileError
@@ -50,8 +50,6 @@ FAULTS = {
 
 class Seen(Progress):
     """Remembers the calls."""
-
-    wants_turns = True
 
     def __init__(self) -> None:
         self.begun: list[tuple[int, int]] = []
@@ -499,6 +497,14 @@ def test_a_kill_at_ten_random_moments_changes_no_byte_of_the_results(tmp_path: P
 # ---------------------------------------------------------------- the process of an episode
 
 
+def job_of(played: Evaluation, folder: Path | None = None) -> Job:
+    """Return the job of its first episode, played into a folder or else again into its own."""
+    first = played.episodes[0]
+    assert first.identity is not None
+    place = (folder or played.folder) / run_folder(first.key, first.identity)
+    return Job(first.key, first.identity, place, played.suite.limits)
+
+
 class _Unprintable(Exception):  # noqa: N818 -- a class of somebody's own
     def __str__(self) -> str:
         raise RuntimeError
@@ -523,8 +529,7 @@ def test_any_error_becomes_a_failure_on_one_printable_line(
         raise error
 
     monkeypatch.setattr(workers_module, "_play", fail)
-    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
-    report = play_job(Job(planned, played.folder / planned.folder_name, played.suite.limits))
+    report = play_job(job_of(played))
     assert report.failure is not None
     assert str(report.failure).startswith(reason)
     assert "\n" not in str(report.failure)
@@ -540,20 +545,20 @@ def test_a_key_of_any_name_and_values_of_headers_stand_in_no_failure(
     text = "key-0123456789 and header-0123456789"
     monkeypatch.setattr(workers_module, "_play", fail)
     monkeypatch.setenv("OWN_NAME", "key-0123456789")
-    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
-    planned = attrs.evolve(planned, identity=attrs.evolve(planned.identity, settings={"api_key_variable": "OWN_NAME"}))
+    job = job_of(played)
+    identity = attrs.evolve(job.identity, settings={"api_key_variable": "OWN_NAME"})
     headers = {"Authorization": "Bearer header-0123456789"}
-    report = play_job(Job(planned, played.folder / planned.folder_name, played.suite.limits, headers))
+    report = play_job(attrs.evolve(job, identity=identity, headers=headers))
     assert report.failure == "RuntimeError: [redacted] and [redacted]"
 
 
 def test_an_episode_is_played_and_measured_in_its_process(played: Evaluation, tmp_path: Path) -> None:
-    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
+    job = job_of(played, tmp_path)
     turns: list[TurnRecord] = []
-    report = play_job(Job(planned, tmp_path / planned.folder_name, played.suite.limits), turns.append)
+    report = play_job(job, turns.append)
     assert report.failure is None
     assert [turn.turn for turn in turns] == [1, 2, 3, 4, 5, 6]
-    assert (tmp_path / planned.folder_name / "metrics.json").exists()
+    assert (job.folder / "metrics.json").exists()
 
 
 def test_a_cluster_plays_until_it_fails(small: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -579,9 +584,8 @@ def test_a_cluster_plays_until_it_fails(small: dict[str, Any], tmp_path: Path, m
 
 
 def test_a_job_of_a_cluster_ends_when_it_is_cancelled(played: Evaluation, tmp_path: Path) -> None:
-    [planned, *_] = planned_episodes(played.suite, played.players, played.version)
     with pytest.raises(CancelledError):
-        workers_module._play_alone(Job(planned, tmp_path / "run", played.suite.limits), lambda: True)
+        workers_module._play_alone(job_of(played, tmp_path), lambda: True)
 
 
 @pytest.mark.parametrize("backend", ["ray", "dask"])

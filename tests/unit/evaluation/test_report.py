@@ -62,8 +62,8 @@ def relabelled(evaluation: Evaluation) -> Evaluation:
         attrs.evolve(each, key=attrs.evolve(each.key, policy=name(each.key.policy))) for each in evaluation.episodes
     ]
     random = [place for place, each in enumerate(episodes) if each.key.policy == HOSTILE]
-    episodes[random[0]] = Episode(episodes[random[0]].key, "failed", f"TurnError: seed 4711 {HOSTILE}")
-    episodes[random[-1]] = Episode(episodes[random[-1]].key, "missing")
+    episodes[random[0]] = Episode(episodes[random[0]].key, f"TurnError: seed 4711 {HOSTILE}")
+    episodes[random[-1]] = Episode(episodes[random[-1]].key)
     return attrs.evolve(evaluation, suite=attrs.evolve(evaluation.suite, policies=policies), episodes=tuple(episodes))
 
 
@@ -135,7 +135,7 @@ def test_a_baseline_is_one_of_the_suite(played: Evaluation) -> None:
 
 
 def test_nothing_finished_is_a_report_all_the_same(played: Evaluation) -> None:
-    missing = tuple(Episode(each.key, "missing") for each in played.episodes)
+    missing = tuple(Episode(each.key) for each in played.episodes)
     found = render_report(attrs.evolve(played, episodes=missing))
     assert set(found) == {"report.html", "report.md"}
     assert b"No episode is finished" in found["report.md"]
@@ -156,7 +156,7 @@ def test_costs_without_a_result_are_named(played: Evaluation) -> None:
         name: {"sum": 7, "unknown_turns": 1} for name in ("prompt_tokens", "completion_tokens", "cost_usd")
     }
     run = attrs.evolve(first.run, outcome=attrs.evolve(first.run.outcome, totals=totals))
-    failed = Episode(first.key, "failed", "TurnError", run)
+    failed = Episode(first.key, "TurnError", run)
     players = tuple(attrs.evolve(each, model="some-model") for each in played.players)
     evaluation = attrs.evolve(played, episodes=(failed, *others), players=players, overrides=({"key": "a.b"},))
     text = markdown(evaluation, "greedy", "idle", baseline="idle")

@@ -33,17 +33,15 @@ def finished(seed: str, funds: int, *, repeat: int = 1, totals: JsonObject | Non
     ending = "bankruptcy" if funds < 0 else "horizon_end"
     outcome = RunOutcome("finished", "", ending, None, 10, funds, 0.0, totals or {})
     identity = RunIdentity.of("default", 1, "greedy")
-    return Episode(
-        EpisodeKey("greedy", "default", seed, repeat), "finished", None, Run(Path("x"), identity, ORIGIN, outcome)
-    )
+    return Episode(EpisodeKey("greedy", "default", seed, repeat), None, Run(Path("x"), identity, ORIGIN, outcome))
 
 
 def failed(seed: str) -> Episode:
-    return Episode(EpisodeKey("greedy", "default", seed), "failed", "RuntimeError: the market of client 7")
+    return Episode(EpisodeKey("greedy", "default", seed), "RuntimeError: the market of client 7")
 
 
 def missing(seed: str) -> Episode:
-    return Episode(EpisodeKey("greedy", "default", seed), "missing")
+    return Episode(EpisodeKey("greedy", "default", seed))
 
 
 def evaluation(small: dict[str, Any], episodes: Sequence[Episode], **more: Any) -> Evaluation:  # noqa: ANN401 -- keys of a suite
