@@ -30,7 +30,7 @@ from ycbench_agents.evaluation.results import (
     write_failures,
     write_results,
 )
-from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Limits, Suite, SuiteError, load_suite, suite_of
+from ycbench_agents.evaluation.suite import LLM, EpisodeKey, Limits, Suite, SuiteError, load_suite
 from ycbench_agents.evaluation.workers import BackendName, Job, Progress, check_policy_apart, play_jobs
 from ycbench_agents.registry import PolicyError, make_policy, policy_names
 from ycbench_agents.runs import Run, RunError, RunIdentity, RunMismatchError, RunOrigin, read_run
@@ -87,7 +87,7 @@ def play_suite(  # noqa: PLR0913 -- one an option of ycbench evaluate
         WorkersError: Processes are unavailable.
         KeyboardInterrupt: Ctrl-C, or the notebook's stop button; what is played is kept, the same call resumes.
     """
-    suite = suite if isinstance(suite, Suite) else suite_of(suite) if isinstance(suite, Mapping) else load_suite(suite)
+    suite = suite if isinstance(suite, Suite) else load_suite(suite)
     suite = attrs.evolve(suite, concurrency=concurrency or suite.concurrency)
     if suite.is_held_out and not suite.secret_seeds:
         msg = f"suite {suite.name!r}: got the names of its seeds only; play its TOML file, whose variable holds them"

@@ -250,7 +250,7 @@ class _SuiteTable:
 
     name: str
     policies: list[PolicyTable]
-    presets: list[str]
+    presets: list[Any]  # texts, or configurations
     seeds: Any
     description: str = "no description"
     repeats: int = 1
@@ -262,55 +262,46 @@ _load_without_variables: Final = functools.partial(load_config, environ={})
 
 
 def load_suite(
-    path: Path | str,
+    source: Mapping[str, object] | Path | str,
     load: Callable[[str | Path], Config] = _load_without_variables,
     environ: Mapping[str, str] = os.environ,
 ) -> Suite:
     """Return the suite in a TOML file; SuiteError if it is not valid, ConfigError if a configuration is not.
 
     Args:
-        path: The file.
-        load: Returns the configuration of a preset's name, or of a file's path.
+        source: The file, or keys and values as such a file has them, where ``presets`` may hold configurations too.
+        load: Returns the configuration of a preset's name, or of a file's path; relative paths start at the file.
         environ: Environment variables, where secret seeds stand.
     """
-    path = Path(path)
     try:
-        values = read_toml(path)
-    except FileError as error:
-        raise SuiteError(str(error)) from None
-    return suite_of(values, path.parent, str(path), load, environ)
-
-
-def suite_of(
-    values: Mapping[str, object],
-    folder: Path = Path(),
-    place: str = "suite",
-    load: Callable[[str | Path], Config] = _load_without_variables,
-    environ: Mapping[str, str] = os.environ,
-) -> Suite:
-    """Return the suite that the keys and values of a suite's file describe; ``presets`` may hold configurations too.
-
-    Relative paths start at the folder, errors begin with the place; all else is as for ``load_suite``.
-    """
-    plain = cast("dict[str, Any]", _plain(values))
-    given = plain.get("presets")
-    if isinstance(given, list):
-        plain["presets"] = [each.name if isinstance(each, Config) else each for each in cast("list[object]", given)]
-    try:
-        table = structure(plain, _SuiteTable, place)
+        if isinstance(source, Mapping):
+            folder, place, values = Path(), "suite", source
+        else:
+            folder, place, values = Path(source).parent, str(source), read_toml(source)
+        table = structure(_plain(values), _SuiteTable, place)
     except FileError as error:
         raise SuiteError(str(error)) from None
     presets: list[SuitePreset] = []
-    for text, config in zip(table.presets, given or [], strict=True):
-        if not isinstance(config, Config):
-            config = load(folder / text if "/" in text or text.endswith(".toml") else text)  # noqa: PLW2901 -- its name
+    for each in table.presets:
+        _check(isinstance(each, str | Config), f"{place}: presets", each, "names of presets, or paths of files")
+        is_path = isinstance(each, str) and ("/" in each or each.endswith(".toml"))
+        config = each if isinstance(each, Config) else load(folder / each if is_path else each)
         presets.append(SuitePreset(config.name, config))
     try:
         _check(_NAME.fullmatch(table.name), "name", table.name, "a name like my-suite, since it names a folder")
         seeds, secret_seeds, held_out = _seeds(table.seeds, environ)
-        policies = tuple(row.policy(folder) for row in table.policies)
-        how_often = (table.repeats, table.limits, table.concurrency)
-        return Suite(table.name, table.description, policies, tuple(presets), seeds, held_out, *how_often, secret_seeds)
+        return Suite(
+            name=table.name,
+            description=table.description,
+            policies=tuple(row.policy(folder) for row in table.policies),
+            presets=tuple(presets),
+            seeds=seeds,
+            held_out=held_out,
+            repeats=table.repeats,
+            limits=table.limits,
+            concurrency=table.concurrency,
+            secret_seeds=secret_seeds,
+        )
     except (ValueError, RunError) as error:
         msg = f"{place}: {error}"
         raise SuiteError(msg) from None

@@ -28,7 +28,7 @@ from ycbench_agents.evaluation.export import (
     write_minari,
     write_parquet,
 )
-from ycbench_agents.evaluation.suite import suite_of
+from ycbench_agents.evaluation.suite import load_suite
 from ycbench_agents.evaluation.validate import record_digest
 from ycbench_agents.llm.loopback import LoopbackServer, greedy_model
 from ycbench_agents.llm.policy import make_llm_policy
@@ -161,7 +161,7 @@ def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a held-out evaluation."""
     monkeypatch.setenv("YCBENCH_HELDOUT_SEEDS", str(SECRET))
     values = {"name": "secret", "presets": ["default"], "policies": [{"name": "greedy"}], "limits": {"max_turns": 6}}
-    suite = suite_of({**values, "seeds": {"variable": "YCBENCH_HELDOUT_SEEDS"}, "repeats": 2})
+    suite = load_suite({**values, "seeds": {"variable": "YCBENCH_HELDOUT_SEEDS"}, "repeats": 2})
     play_suite(suite, tmp_path / "out")
     return tmp_path / "out"
 

@@ -21,7 +21,7 @@ from ycbench_agents.evaluation.results import (
     results_document,
     usage_of,
 )
-from ycbench_agents.evaluation.suite import EpisodeKey, suite_of
+from ycbench_agents.evaluation.suite import EpisodeKey, load_suite
 from ycbench_agents.evaluation.tables import leaderboard_frame
 from ycbench_agents.runs import Run, RunIdentity, RunOrigin, RunOutcome
 from ycbench_env.text import JsonObject
@@ -45,7 +45,7 @@ def missing(seed: str) -> Episode:
 
 
 def evaluation(small: dict[str, Any], episodes: Sequence[Episode], **more: Any) -> Evaluation:  # noqa: ANN401 -- keys of a suite
-    suite = suite_of({**small, **more})
+    suite = load_suite({**small, **more})
     players = (Player("greedy", "default", {}), Player("idle", "default", {}))
     return Evaluation(Path("x"), suite, tuple(episodes), players, "1", ORIGIN)
 

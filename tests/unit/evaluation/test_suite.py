@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from ycbench_agents.evaluation.suite import EpisodeKey, Limits, Suite, SuiteError, load_suite, read_seeds, suite_of
+from ycbench_agents.evaluation.suite import EpisodeKey, Limits, Suite, SuiteError, load_suite, read_seeds
 from ycbench_agents.files import FileError, structure
 from ycbench_env import load_config
 
@@ -26,7 +26,7 @@ def test_the_suites_of_the_checkout_load_and_survive_their_json(path: Path) -> N
 
 
 def test_episodes_come_repeats_first(small: dict[str, Any]) -> None:
-    suite = suite_of({**small, "repeats": 2})
+    suite = load_suite({**small, "repeats": 2})
     assert suite.episodes()[:3] == (
         EpisodeKey("greedy", "default", "1", 1),
         EpisodeKey("greedy", "default", "1", 2),
@@ -38,7 +38,7 @@ def test_episodes_come_repeats_first(small: dict[str, Any]) -> None:
 def test_held_out_seeds_are_named_and_never_shown(small: dict[str, Any]) -> None:
     secret = 987654321987654321
     values = {**small, "seeds": {"variable": "SECRETS"}}
-    suite = suite_of(values, environ={"SECRETS": f"{secret}, 5"})
+    suite = load_suite(values, environ={"SECRETS": f"{secret}, 5"})
     assert suite.seeds == ("h1", "h2")
     assert suite.seed_of("h1") == secret
     assert attrs.evolve(suite, secret_seeds=()).seed_of("h1") is None
@@ -48,21 +48,21 @@ def test_held_out_seeds_are_named_and_never_shown(small: dict[str, Any]) -> None
 @pytest.mark.parametrize("words", ["", "1,1", "12,x987", "-5"])
 def test_errors_of_held_out_seeds_show_none(small: dict[str, Any], words: str) -> None:
     with pytest.raises(SuiteError, match="environment variable SECRETS") as caught:
-        suite_of({**small, "seeds": {"variable": "SECRETS"}}, environ={"SECRETS": words})
+        load_suite({**small, "seeds": {"variable": "SECRETS"}}, environ={"SECRETS": words})
     assert "987" not in str(caught.value)
 
 
 def test_what_decides_nothing_does_not_change_the_digest(small: dict[str, Any]) -> None:
-    digest = suite_of(small).digest()
+    digest = load_suite(small).digest()
     same = {"name": "other", "description": "x", "concurrency": 9, "limits": {"max_turns": 6, "seconds": 5}}
-    assert suite_of({**small, **same}).digest() == digest
+    assert load_suite({**small, **same}).digest() == digest
     for other in ({"seeds": [1]}, {"repeats": 2}, {"limits": {"max_turns": 7}}, {"presets": ["reference"]}):
-        assert suite_of({**small, **other}).digest() != digest
+        assert load_suite({**small, **other}).digest() != digest
 
 
 def test_presets_may_be_configurations(small: dict[str, Any]) -> None:
     config = load_config("default", overrides={"name": "mine", "world": {"num_employees": 9}})
-    suite = suite_of({**small, "presets": [config, "reference"], "seeds": range(3)})
+    suite = load_suite({**small, "presets": [config, "reference"], "seeds": range(3)})
     assert [preset.label for preset in suite.presets] == ["mine", "reference"]
     assert suite.seeds == ("0", "1", "2")
 
@@ -121,7 +121,7 @@ def test_relative_paths_start_at_the_file(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_suite_is_named(small: dict[str, Any], change: dict[str, Any], message: str) -> None:
     with pytest.raises(SuiteError) as caught:
-        suite_of({**small, **change})
+        load_suite({**small, **change})
     assert message in str(caught.value)
 
 
@@ -147,7 +147,7 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_a_damaged_json_form_is_refused(small: dict[str, Any], change: dict[str, Any]) -> None:
-    values = {**suite_of(small).to_dict(), **change}
+    values = {**load_suite(small).to_dict(), **change}
     with pytest.raises(FileError, match=r"suite\.json"):
         structure(values, Suite, "suite.json")
 

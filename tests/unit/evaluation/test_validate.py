@@ -15,7 +15,7 @@ import pytest
 
 from ycbench_agents.evaluation.evaluate import play_suite
 from ycbench_agents.evaluation.report import write_report
-from ycbench_agents.evaluation.suite import Suite, SuiteError, suite_of
+from ycbench_agents.evaluation.suite import Suite, SuiteError, load_suite
 from ycbench_agents.evaluation.validate import (
     Check,
     Limits,
@@ -99,7 +99,10 @@ class Bench:
 
 def played(folder: Path, **changes: object) -> Bench:
     (folder / "prices.toml").write_text(PRICES, "ascii")
-    suite = suite_of({**SUITE, **changes}, folder)
+    values: dict[str, Any] = {**SUITE, **changes}
+    prices = {"prices": [folder / "prices.toml"]}
+    values["policies"] = [{**row, **(prices if "prices" in row else {})} for row in values["policies"]]
+    suite = load_suite(values)
     with LoopbackServer(greedy_model) as server:
         play_suite(suite, folder / "out", base_url=server.base_url)
     return Bench(folder / "out", suite, Rules("strict", suite=SuiteRule(suite)))
@@ -292,7 +295,7 @@ def test_other_policies_may_play_the_same_episodes_where_the_rules_allow_it(benc
 
 def test_a_configuration_that_is_only_called_like_a_preset_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('name = "default"\n[world]\nnum_employees = 3\n', "ascii")
-    bench = played(tmp_path, presets=["mine.toml"], policies=[{"name": "idle"}], seeds=[1])
+    bench = played(tmp_path, presets=[tmp_path / "mine.toml"], policies=[{"name": "idle"}], seeds=[1])
     assert "settings were changed" in bench.invalid()["presets"]
     bench.rules = Rules("any", presets="any")
     assert bench.outcome() == "valid"
@@ -424,7 +427,7 @@ def test_nothing_of_a_held_out_world_is_shown_or_published(tmp_path: Path, monke
 def test_secret_seeds_that_can_be_guessed_or_are_others_are_invalid(tmp_path: Path) -> None:
     values = {**SUITE, "seeds": HELD_OUT, "policies": [{"name": "idle"}]}
     suites = [
-        suite_of(values, tmp_path, environ={"YCBENCH_HELDOUT_SEEDS": seeds} if seeds else {})
+        load_suite(values, environ={"YCBENCH_HELDOUT_SEEDS": seeds} if seeds else {})
         for seeds in ("1234567", str(SECRET))
     ]
     play_suite(suites[0], tmp_path / "out")
