@@ -159,7 +159,7 @@ def replacement(state: State, slot: int) -> MarketTask:
     rng = stream(state.run_seed, f"replenish_{number}")
     prestige = accepted.required_prestige if world.replacement_prestige == "same" else None
     # Mostly nobody had the number: no task of the start, and no replacement while all keep to their slot's numbers.
-    is_new = number > len(state.market) and len(state.tasks) < TASKS_A_SLOT
+    is_new = number > len(state.market) and max(accepts) < TASKS_A_SLOT
     identity = number, 1 if is_new else _copies_issued(state, number) + 1
     return _draw_task(world, rng, identity, client, prestige, 1.0)
 

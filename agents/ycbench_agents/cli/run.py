@@ -170,7 +170,8 @@ def _warn_of_other_episodes(path: object, suite: Suite) -> None:
     others = [each.label for each in suite.presets if each.config.digest() != plan.config_digest]
     others += [f"seed {seed}" for seed in suite.seeds if int(seed) != plan.seed]
     if others:
-        output.warn(f"{path} is a plan for another episode than {', '.join(others[:3])}: its funds will differ")
+        what = f"{path} is a plan for seed {plan.seed} of one configuration"
+        output.warn(f"{what}, not for {', '.join(others[:3])}: its funds will differ")
 
 
 # ---------------------------------------------------------------- results

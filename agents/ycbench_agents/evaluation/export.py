@@ -131,8 +131,8 @@ def _write_aggregates(evaluations: Sequence[Evaluation], path: Path, form: Form)
     """Write one row an episode of held-out evaluations, failures by their class alone; return how many there are."""
     import pandas as pd  # noqa: PLC0415 -- of an extra, slow to import
 
-    frames = [each.frame().assign(suite=each.suite.name) for each in evaluations]
-    table = pd.concat(frames, ignore_index=True)
+    table = pd.concat([each.frame().assign(suite=each.suite.name) for each in evaluations], ignore_index=True)
+    table.insert(0, "suite", table.pop("suite"))
     table["reason"] = table["reason"].str.partition(":")[0]
     with writing(path) as file:
         if form == "parquet":
@@ -304,8 +304,11 @@ def write_minari(runs: Sequence[Run], folder: Path, name: str, progress: Track =
         msg = f"--name: got {name!r}, expected a name with a version that is not in {folder}, like ycbench/greedy-v0"
         raise ExportError(msg)
     kinds = {(run.identity.config_digest, run.identity.scratchpad, run.identity.version) for run in runs}
-    if len(kinds) != 1 or not all(run.outcome.turns for run in runs):
-        msg = "got runs that differ or are not over, expected ended ones of one configuration, version and scratchpad"
+    if len(kinds) != 1:
+        msg = f"got runs of {len(kinds)} configurations, versions or uses of a scratchpad; export each kind by itself"
+        raise ExportError(msg)
+    if empty := [run.folder for run in runs if not run.outcome.turns]:
+        msg = f"{empty[0]}: got a run that is not over; resume it, or leave it out"
         raise ExportError(msg)
     env: gym.Env[Any, Any] = gym.make("YCBench-v0", config=runs[0].config().to_dict())
     env = ScratchpadMemory(env) if runs[0].identity.scratchpad else env

@@ -227,18 +227,18 @@ def _grid(
 
 @figure_style()
 def funds_by_context(episodes: pd.DataFrame) -> Figure:
-    """Draw the score against the number of turns kept in context, a line a model (figure 10).
+    """Draw the score against the number of turns kept in context (figure 10).
 
-    Episodes need the column ``keep_turns``; those without are left out.
+    Episodes need the columns ``keep_turns`` and ``line``, what is drawn as one line; those without are left out.
     """
-    kept = episodes.dropna(subset=["model", "keep_turns"])
+    kept = episodes.dropna(subset=["line", "keep_turns"])
     means = {policy: values.mean() for policy, values in seed_values(kept, "score_cents").items()}
-    rows = kept.drop_duplicates("policy").set_index("policy")[["model", "keep_turns"]]
+    rows = kept.drop_duplicates("policy").set_index("policy")[["line", "keep_turns"]]
     rows = rows.assign(score=pd.Series(means) / 100).dropna().sort_values("keep_turns")
     figure = Figure(figsize=(6.4, 3.2))
     axes = figure.subplots()
-    for model, name in labels_of(kept["model"]).items():
-        points = rows[rows["model"] == model]
+    for line, name in labels_of(kept["line"]).items():
+        points = rows[rows["line"] == line]
         axes.plot(points["keep_turns"].astype(float), points["score"], marker="o", ms=4, label=name)
     axes.set_xticks(sorted(set(rows["keep_turns"].astype(int))))
     axes.set_xlabel("Turns kept in context")
@@ -283,7 +283,7 @@ _SHARE: Final = "Share of the accepted tasks; dashed: their share of the market 
 _NOTES: Final = "Clients to work with (select), to avoid (avoid), both or none (paper, figure 4b)."
 _CAUSES: Final = "All failed tasks, each with one cause (paper, figure 5a)."
 _CALLS: Final = "Commands of a run, refused ones included, means over runs (paper, figure 9)."
-_CONTEXT: Final = "Means over seeds, a line a model (paper, figure 10)."
+_CONTEXT: Final = "Means over seeds; the policies of a line differ in nothing else (paper, figure 10)."
 FIGURES: Final[Sequence[FigurePlan]] = (
     FigurePlan(funds_by_month, "months", "Funds by month", _FUNDS),
     FigurePlan(funds_by_seed, "months", "Funds by month, seed by seed", _SEEDS, varies="seed"),

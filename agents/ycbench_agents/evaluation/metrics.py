@@ -427,7 +427,7 @@ class Meter:
             sums["asked"] += 1
             sums["attempts"] += attempts if isinstance(attempts, int) else 1
             sums["faults"] += len(faults) if isinstance(faults, list) else 0
-            if isinstance(latency, int | float):
+            if isinstance(latency, int | float) and abs(latency) < 2**63:  # 1e999 is infinity in JSON of others
                 self.latencies_s.append(latency)
 
     def _carry_out(self, turn: TurnRecord, name: str, parsed: ParsedCommand) -> int:

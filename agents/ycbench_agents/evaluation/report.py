@@ -304,14 +304,29 @@ def _conduct(evaluation: Evaluation, preset: str, episodes: pd.DataFrame) -> Ite
             yield make_table(f"{heading}, preset {preset}", means, columns)
 
 
+def _with_lines(evaluation: Evaluation, done: pd.DataFrame) -> pd.DataFrame:
+    """Return episodes with ``keep_turns``, and ``line``: a name of the model and all its other parameters."""
+    models = {policy: model for policy, model in zip(done["policy"], done["model"], strict=True) if not pd.isna(model)}
+    names: dict[str, str] = {}
+    rows: list[tuple[str, object, str]] = []
+    for row in evaluation.suite.policies:
+        if (model := models.get(row.label)) is not None:
+            others = {key: value for key, value in sorted(row.parameters.items()) if key != "keep_turns"}
+            shared = repr((row.name, model, row.base_url, others))
+            name = f"{model} ({row.label})" if model in names.values() else model
+            rows.append((row.label, row.parameters.get("keep_turns"), names.setdefault(shared, name)))
+    lines = pd.DataFrame(rows, columns=["policy", "keep_turns", "line"])
+    lines["keep_turns"] = pd.to_numeric(lines["keep_turns"], errors="coerce")
+    return done.merge(lines, on="policy", how="left")
+
+
 def _figures(evaluation: Evaluation, done: pd.DataFrame) -> Iterator[tuple[FigurePlan, Figure]]:
     """Yield the figures of the finished episodes of a preset for which there are data."""
     episodes = {attrs.astuple(each.key): each for each in evaluation.episodes}
     keys = done[["policy", "preset", "seed", "repeat"]].itertuples(index=False, name=None)
     runs = {each.key: found for each in map(episodes.__getitem__, keys) if (found := each.metrics) is not None}
     frames = {name: metrics_table(runs, name) for name in ("months", "clients", "calls")}
-    kept = {row.label: row.parameters.get("keep_turns") for row in evaluation.suite.policies}
-    frames["episodes"] = done.assign(keep_turns=pd.to_numeric(done["policy"].map(kept), errors="coerce"))
+    frames["episodes"] = _with_lines(evaluation, done)
     for plan in FIGURES:
         frame = frames[plan.source]
         has_data = not frame.empty and (not plan.needs or (frame[plan.needs].fillna(0) > 0).any())

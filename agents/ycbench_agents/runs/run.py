@@ -488,8 +488,8 @@ class Tally:
                 continue
             if value is None:
                 self._known.setdefault(name, [])
-            elif isinstance(value, int | float) and not isinstance(value, bool):
-                self._known.setdefault(name, []).append(value)
+            elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63:
+                self._known.setdefault(name, []).append(value)  # a file from elsewhere may hold 1e999
 
     def total(self, name: str) -> tuple[int | float | None, int]:
         """Return the sum of a number in the traces, None if no turn has it, and how many turns lack it."""

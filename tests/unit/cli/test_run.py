@@ -272,4 +272,4 @@ def test_a_plan_for_another_episode_is_warned_about(capsys: pytest.CaptureFixtur
     words = ["run", "--policy", "replay", "--param", f"path={plan}", "--max-turns", "2", "--seeds", "2", "--quiet"]
     assert main(words) == 0
     err = capsys.readouterr().err
-    assert "is a plan for another episode than default, seed 2: its funds will differ" in err
+    assert "is a plan for seed 1 of one configuration, not for default, seed 2: its funds will differ" in err

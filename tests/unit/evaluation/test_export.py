@@ -300,7 +300,7 @@ def test_a_malformed_name_is_refused(play: Play, data: Path, name: str) -> None:
 def test_runs_that_cannot_be_one_data_set_are_refused(play: Play, data: Path) -> None:
     run = play("sim resume", max_turns=1)
     other = play("sim resume", max_turns=1, config=tiny_config(loop={"max_turns": 4}))
-    with pytest.raises(ExportError, match="expected ended ones of one configuration"):
+    with pytest.raises(ExportError, match="got runs of 2 configurations"):
         write_minari([run, other], data, NAME)
     quoted = play(('scratchpad write --content "a', 'b"'), max_turns=1)
     with pytest.raises(ExportError, match="turn 1: got several texts that are no turn when they are put together"):
@@ -311,7 +311,7 @@ def test_runs_that_cannot_be_one_data_set_are_refused(play: Play, data: Path) ->
     (run.folder / "run.json").write_text(
         json.dumps({**run.to_json(), "outcome": {"status": "running"}}), encoding="ascii"
     )
-    with pytest.raises(ExportError, match="got runs that differ or are not over"):
+    with pytest.raises(ExportError, match="got a run that is not over; resume it"):
         write_minari(find_runs([run.folder]), data, "ycbench/made-v4")
 
 

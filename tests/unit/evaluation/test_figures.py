@@ -43,6 +43,7 @@ EPISODES = pd.DataFrame(
         **{f"failed_{cause}": [1, 0, 3, 0] for cause in figures.FAILURE_CAUSES},
         "model": ["m", "m", "m", "other"],
         "keep_turns": [20, 20, 10, 10],
+        "line": ["m", "m", "m", "other"],
     }
 )
 CLIENTS = pd.DataFrame(

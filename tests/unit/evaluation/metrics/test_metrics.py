@@ -401,6 +401,22 @@ def test_a_transport_that_tells_nothing_is_one_attempt_of_unknown_length(kit: An
     assert (metrics.prompt_tokens, metrics.unknown_token_turns, metrics.unknown_cost_turns) == (None, None, None)
 
 
+def test_numbers_beyond_all_bounds_are_unknown(kit: Any) -> None:
+    traces = [{"prompt_tokens": value, "completion_tokens": 1, "cost_usd": value} for value in (7001, 7002, 7003)]
+    run = kit.asking(["", "", ""], traces, [{"latency_s": value} for value in (7001, 7002, 7003)])
+    turns = (run.folder / "turns.jsonl").read_text("ascii")
+    odd = turns.replace("7001", "1e999").replace("7002", "-1e999").replace("7003", "9" * 400)
+    (run.folder / "turns.jsonl").write_text(odd, "ascii")
+    metrics = measure_run(run)
+    assert (metrics.prompt_tokens, metrics.completion_tokens, metrics.cost_usd, metrics.latency_s) == (
+        None,
+        3,
+        None,
+        None,
+    )
+    assert metrics.unknown_token_turns == 3
+
+
 # ---------------------------------------------------------------- damaged, unfinished and changed runs
 
 
