@@ -20,8 +20,8 @@ MODULES = [import_module(f"ycbench_env.rules.{each.name}") for each in pkgutil.i
 KERNELS: list[Callable[..., object]] = [
     kernel
     for module in MODULES
-    for _, kernel in inspect.getmembers(module, inspect.isfunction)
-    if kernel.__module__ == module.__name__
+    for name, kernel in inspect.getmembers(module, inspect.isfunction)
+    if kernel.__module__ == module.__name__ and name != "__annotate__"  # a function of the module on Python 3.14
 ]
 
 PAGE = (Path(__file__).parents[3] / "docs" / "rules.md").read_text(encoding="utf-8")
